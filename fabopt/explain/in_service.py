@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.explain.demands import changed
 from fabopt.explain.what_if import Inquiry
 from fabopt.schema.design import Conflict
 from fabopt.schema.in_service import Base, MovePrices
 
 
 def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
-    """The conflict of the base: whether there is a design with its parts, put together anew."""
+    """The conflict of the base: whether there is a design with more of its switches, or with its parts, put together
+    anew.
+    """
     case, base = inquiry.case, inquiry.case.base
     if base is None:
         return
@@ -19,12 +22,29 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     if case.stages is None:
         return
+    yield from _named(inquiry, base)
     anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
     detail = (
         "no design goes on from what is in service, with more of its parts, as no cable of it moves (`base.move` "
         "prices that); put together anew, with its parts used first and free, there is a design"
     )
     yield from inquiry.opened(anew, Conflict(limit="base", value=base.file, needed="none", detail=detail))
+
+
+def _named(inquiry: Inquiry, base: Base) -> Iterator[Conflict]:
+    """The conflict of switches that a case names, and none of which goes with those in service in their tier."""
+    for fabric in inquiry.case.fabrics:
+        for role, id_ in base.tiers_of(fabric.name):
+            named = fabric.switches.model_dump()[role]
+            if named != "any" and id_ not in named:
+                more = fabric.switches.model_copy(update={role: (*named, id_)})
+                detail = (
+                    f"beside {id_} in service there may be switches with its ports alone (rule `interchangeable`); "
+                    "with more of it there is a design"
+                )
+                limit, value = f"fabrics.{fabric.name}.switches.{role}", ", ".join(named)
+                conflict = Conflict(limit=limit, value=value, needed=", ".join((*named, id_)), detail=detail)
+                yield from inquiry.opened(changed(inquiry.case, fabric, switches=more), conflict)
 
 
 def _held(inquiry: Inquiry, base: Base) -> Iterator[Conflict]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.output.words import listed, money, percent, plain, power
+from fabopt.problem.interchangeable import what_keeps_one_product
+from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.last_group import (
@@ -122,9 +124,12 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
         _switch_types(design, asked, fabric.protocol),
     ]
     words.insert(0, _planes(asked.planes))
-    base = Embedded(design).case.base
+    case = Embedded(design).case
+    base = case.base
     if base is not None:
-        how = "as it is, with more of its parts" if base.move is None else "moved or taken out at a price"
+        mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
+        still = "as it is, with more of its parts" + " or other switches with its ports" * mixes
+        how = still if base.move is None else "moved or taken out at a price"
         words.append(f"what is in service ({base.file}) {how}")
     return f"{kinds} with {', '.join(words)}"
 
@@ -162,6 +167,7 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
     stand_ins = list(_stand_ins(design, asked))
     if any(product != beside for product, beside in stand_ins):
         alike += ", but for interchangeable ones in place of what cannot be had"
+        alike += " or beside what is in service" * (Embedded(design).case.base is not None)
     elif stand_ins:
         alike += ", of several vendors"
     return alike if asked.spines == "one-type" else f"{alike} (spines may be of two)"

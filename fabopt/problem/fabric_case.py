@@ -27,6 +27,7 @@ from fabopt.problem.demand import (
 )
 from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
 from fabopt.problem.generations import Switches, generations_of
+from fabopt.problem.in_service import with_those_in_service
 from fabopt.problem.interchangeable import interchangeable_switches
 from fabopt.problem.nic_rules import by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
@@ -63,7 +64,7 @@ def fabric_of(
     refusals = Refusals(rules_on_nics(case.rules))
     able = _nics(_paired(fabric, case, kept_rules), protocols, demand, offering, server, pcie, refusals)
     nics = by_rules(able if _may_be_rails(fabric, case) else _in_numbers(able), case.rules)
-    switches: Switches = {protocol: switches_of(fabric, protocol, offering) for protocol in protocols}
+    switches: Switches = {one: switches_of(with_those_in_service(fabric, case), one, offering) for one in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     problem = FabricProblem(
         name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),

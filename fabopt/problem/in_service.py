@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.problem.interchangeable import beside_those_in_service
 from fabopt.schema.case import Case
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
@@ -32,7 +34,18 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     }
     if case.base.move is not None:
         return tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
-    return tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
+    narrowed = (_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
+    return tuple(_with_others(case, one, of_all) for one, of_all in zip(narrowed, fabrics, strict=True))
+
+
+def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
+    """A fabric's keys, with the switches in service among those that each tier may have, but where they may move."""
+    chosen: dict[str, object] = {}
+    for role, id_ in case.base.tiers_of(fabric.name) if case.base is not None and case.base.move is None else ():
+        asked = getattr(fabric.switches, role)
+        if not isinstance(asked, str):
+            chosen[role] = tuple(dict.fromkeys((*asked, id_)))
+    return fabric.model_copy(update={"switches": fabric.switches.model_copy(update=chosen)}) if chosen else fabric
 
 
 def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProblem:
@@ -46,6 +59,16 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
     if held:
         free = replace(free, switches=switches, protocols=own.protocols, tiers=own.tiers, topologies=own.topologies)
     return free if base.may_move("nic") or moving.fabric.nic.built_in else replace(free, nics=own.nics)
+
+
+def _with_others(case: Case, fabric: FabricProblem, of_all: FabricProblem) -> FabricProblem:
+    """A fabric whose new switches may be of others of its products, with the ports of those in service."""
+    asked = next(one for one in case.fabrics if one.name == fabric.name)
+    assert fabric.in_service is not None
+    there, switches = fabric.in_service.fabric, fabric.switches[fabric.in_service.fabric.protocol]
+    used: dict[str, SwitchType] = {tier.role: switches[tier.role][0] for tier in there.tiers if switches[tier.role]}
+    others = beside_those_in_service(case, asked, of_all.switches[there.protocol], used)
+    return replace(fabric, interchangeable=others)
 
 
 def _with_rails(fabric: FabricDesign, asked: Fabric) -> FabricDesign:

@@ -7,7 +7,7 @@ there is no such product, mixed with each other. Offers of one product by severa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from fabopt.parts.interchangeable import are_alike, are_offers_of_one
@@ -22,9 +22,13 @@ Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
 
 @dataclass(frozen=True, eq=False)
 class InterchangeableSwitches:
-    """The rule for one fabric. ``products``: by tier and id of its switch, the products that the tier may mix."""
+    """The rule for one fabric. ``products``: by tier and id of its switch, the products that the tier may mix.
+
+    ``beside``: by tier in service, each set of products of which one has all new switches.
+    """
 
     products: Mapping[tuple[str, str], tuple[SwitchType, ...]]
+    beside: Mapping[str, tuple[tuple[SwitchType, ...], ...]] = field(default_factory=dict)
 
     def of(self, role: str, switch: SwitchType) -> tuple[SwitchType, ...]:
         """The products that a tier sized with a switch may mix; the switch alone if no product stands in for it."""
@@ -46,6 +50,33 @@ def interchangeable_switches(
     products = dict(_products(case, switches, is_kept(case.rules, INTERCHANGEABLE)))
     key = tuple((place, tuple(mixed.id for mixed in switches_of_tier)) for place, switches_of_tier in products.items())
     return _RULES.of(offering, key, InterchangeableSwitches, MappingProxyType(products)) if products else None
+
+
+def beside_those_in_service(
+    case: Case, fabric: Fabric, switches: Mapping[str, tuple[SwitchType, ...]], used: Mapping[str, SwitchType]
+) -> InterchangeableSwitches | None:
+    """The rule beside what is in service, as there is no more of it than there is; None where all new is like it.
+
+    ``switches``: of its protocol, by tier; ``used``: those in service, by tier.
+    """
+    is_open = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, fabric))
+    products = dict(_products(case, {"": switches}, is_open))
+    beside = {}
+    for role, own in used.items():
+        asked = getattr(fabric.switches, role)
+        is_new = isinstance(asked, str) or own.product.is_among(asked)
+        mixes = {mixed for (tier, _), mixed in products.items() if tier == role and own in mixed} | {(own,)}
+        beside[role] = tuple(
+            tuple(one for one in mixed if is_new or one is not own)
+            for mixed in sorted(mixes, key=lambda mixed: [one.id for one in mixed])
+            if not any({*mixed} < {*other} for other in mixes)
+        )
+    both = {place: mixed for place, mixed in products.items() if place[0] not in used}
+    if not both and all(ways == ((used[role],),) for role, ways in beside.items()):
+        return None
+    for role, own in used.items():
+        both[role, own.id] = tuple({one.id: one for way in ((own,), *beside[role]) for one in way}.values())
+    return InterchangeableSwitches(MappingProxyType(both), MappingProxyType(beside))
 
 
 # One of each in an offering, so that fabrics under the same rule are known to be.

@@ -107,7 +107,7 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
         DefaultRule(
             INTERCHANGEABLE,
             "a tier has one switch product, but for those that cannot be had in any number or in time, which others "
-            "with the same ports stand in for",
+            "with the same ports stand in for, and stand beside those in service",
             "switches_are_interchangeable",
             "docs/buying.md#interchangeable-switches",
             off="one product a tier",

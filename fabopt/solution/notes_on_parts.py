@@ -174,7 +174,7 @@ def stand_in_notes(design: Design) -> Iterator[str]:
             if tier.stand_ins:
                 products = " and ".join(f"{own.count} x {own.id}" for own in tier.types)
                 by_stage = ", ".join(f"{one.count} x {one.id} at {one.stage}" for one in tier.stand_ins)
-                told = f"{products} as {tier.role}, in place of {tier.id} {by_stage}"
+                told = f"{products} as {tier.role}, of which {by_stage}"
                 yield f"{fabric.name}: {DEFAULT_RULES[INTERCHANGEABLE].note(told)}"
 
 

@@ -90,20 +90,19 @@ class NicPurchase(NamedTuple):
 
 
 class OpenTier(NamedTuple):
-    """A tier whose switches may be of several ``products`` with the same ports; ``added``: switches by stage.
+    """A tier whose switches may be of several ``products`` with the same ports; by stage, as is how many are ``added``.
 
     ``switch``: the product that the candidate was sized with.
     """
 
     role: Role
     switch: SwitchType
-    products: tuple[SwitchType, ...]
+    products: tuple[tuple[SwitchType, ...], ...]
     added: tuple[int, ...]
 
-    @property
-    def kind(self) -> tuple[str, ...]:
-        """Ids of the products, equal for tiers that share a choice."""
-        return tuple(switch.id for switch in self.products)
+    def kind(self, stage: int) -> tuple[str, ...]:
+        """Ids of the products at a stage, equal for tiers that share a choice."""
+        return tuple(switch.id for switch in self.products[stage])
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Protocol, runtime_checkable
 
 from fabopt.parts.items import Item
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.interchangeable import InterchangeableSwitches
 from fabopt.problem.logical_fabrics import nics_of
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, DeviceUse, NicPurchase, OpenTier, Option
@@ -36,11 +38,12 @@ Dealt = Sequence[Mapping[Item, int]]
 
 
 def with_stand_ins(problem: Problem, fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Candidates whose NICs, and whose tiers in a Clos, may be of several products, left to the program.
+    """Candidates whose NICs, and whose tiers in a Clos, may be of several products, left to the program; beside what is
+    in service once for each set of products that new switches may be of.
 
     Other candidates are unchanged.
     """
-    return tuple(_opened(fabric, _with_open_nics(problem, candidate)) for candidate in candidates)
+    return tuple(opened for candidate in candidates for opened in _opened(fabric, _with_open_nics(problem, candidate)))
 
 
 def _with_open_nics(problem: Problem, candidate: Candidate) -> Candidate:
@@ -61,30 +64,43 @@ def _with_open_nics(problem: Problem, candidate: Candidate) -> Candidate:
     return replace(candidate, devices=devices, choices=tuple(choices))
 
 
-def _opened(fabric: FabricProblem, candidate: Candidate) -> Candidate:
-    tiers = tuple(_open_tiers(fabric, candidate))
-    if not tiers:
-        return candidate
-    devices, choices = dict(candidate.devices), list(candidate.choices)
-    for tier in tiers:
-        for stage, count in enumerate(tier.added):
-            if count:
-                devices[stage, tier.switch.item] -= count
-                options = tuple(Option((), DeviceUse(stage, switch.item, tier.kind)) for switch in tier.products)
-                choices.append(Choice(("switches", stage, tier.kind), count, options))
-    devices = {key: count for key, count in devices.items() if count}
-    return replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers)
+def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
+    rule = fabric.interchangeable
+    open_tiers = [] if rule is None else list(_open_tiers(rule, candidate))
+    if not open_tiers:
+        yield candidate
+        return
+    for tiers in product(*open_tiers):
+        devices, choices = dict(candidate.devices), list(candidate.choices)
+        for tier in tiers:
+            for stage, count in enumerate(tier.added):
+                if count:
+                    devices[stage, tier.switch.item] -= count
+                    kind = tier.kind(stage)
+                    options = tuple(Option((), DeviceUse(stage, one.item, kind)) for one in tier.products[stage])
+                    choices.append(Choice(("switches", stage, kind), count, options))
+        devices = {key: count for key, count in devices.items() if count}
+        order = candidate.order
+        if fabric.in_service is not None:
+            order = (*order, tuple(tier.kind(-1) for tier in tiers))
+        yield replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers, order=order)
 
 
-def _open_tiers(fabric: FabricProblem, candidate: Candidate) -> Iterator[OpenTier]:
-    if fabric.interchangeable is None or not isinstance(candidate.design, Retypable):
+def _open_tiers(rule: InterchangeableSwitches, candidate: Candidate) -> Iterator[list[OpenTier]]:
+    """Each tier of which switches may be of several products, in every way."""
+    if not isinstance(candidate.design, Retypable):
         return
     exchanged = {twin.role for twin in candidate.twins}
     for tier in candidate.design.file_part().tiers:
-        products = fabric.interchangeable.of(tier.role, tier.switch)
-        if len(products) > 1 and tier.other is None and tier.role not in exchanged:
-            added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
-            yield OpenTier(tier.role, tier.switch, products, added)
+        products, ways = rule.of(tier.role, tier.switch), rule.beside.get(tier.role)
+        if tier.other is not None or tier.role in exchanged or (len(products) == 1 and ways is None):
+            continue
+        added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
+        if ways is None:
+            yield [OpenTier(tier.role, tier.switch, (products,) * len(added), added)]
+        else:
+            of_stages = [((tier.switch,), *[way] * (len(added) - 1)) for way in ways if way or not any(added[1:])]
+            yield [OpenTier(tier.role, tier.switch, of_each, added) for of_each in of_stages]
 
 
 def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:
@@ -120,13 +136,15 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
 
 def _most_of(tier: OpenTier, dealt: Dealt) -> SwitchType:
     """The product that most switches of a tier are; of equals the first id."""
-    return min(tier.products, key=lambda switch: (-sum(counts.get(switch.item, 0) for counts in dealt), switch.id))
+    types = {switch for products in tier.products for switch in products}
+    return min(types, key=lambda switch: (-sum(counts.get(switch.item, 0) for counts in dealt), switch.id))
 
 
 def _installed(tier: OpenTier, dealt: Dealt) -> Iterator[StandIn]:
     """Switches that each stage installs, by product."""
     for stage, counts in enumerate(dealt):
-        yield from (StandIn(stage, switch, counts[switch.item]) for switch in tier.products if switch.item in counts)
+        products = tier.products[stage]
+        yield from (StandIn(stage, switch, counts[switch.item]) for switch in products if switch.item in counts)
 
 
 def _dealt(tiers: Sequence[OpenTier], units: Sequence[tuple[Option, int]]) -> Iterator[tuple[OpenTier, Dealt]]:
@@ -134,14 +152,13 @@ def _dealt(tiers: Sequence[OpenTier], units: Sequence[tuple[Option, int]]) -> It
     left = {option.device: count for option, count in units if option.device is not None}
     total = summed(((use.kind, use.item), count) for use, count in left.items())
     for tier in tiers:
-        items = sorted(
-            (switch.item for switch in tier.products), key=lambda item: (-total.get((tier.kind, item), 0), item.id)
-        )
         dealt: list[dict[Item, int]] = []
         for stage, wanted in enumerate(tier.added):
+            kind = tier.kind(stage)
+            items = (switch.item for switch in tier.products[stage])
             counts: dict[Item, int] = {}
-            for item in items:
-                use = DeviceUse(stage, item, tier.kind)
+            for item in sorted(items, key=lambda item: (-total.get((kind, item), 0), item.id)):
+                use = DeviceUse(stage, item, kind)
                 taken = min(wanted, left.get(use, 0))
                 if taken:
                     counts[item], left[use], wanted = taken, left[use] - taken, wanted - taken

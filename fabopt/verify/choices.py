@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from fabopt.rules.defaults import NO_RULES
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.installed import base_of, fabric_at
 from fabopt.schema.product import Cage
 from fabopt.schema.resilience import twins_of
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
@@ -117,13 +120,16 @@ def allows(allowed: object, value: object) -> bool:
 def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """Only products that the case allows and that can be had are chosen.
 
-    Every chosen switch and NIC is among the case's ids, has a price and a power figure, and is at the end of its
-    life only if the case names it. Source: catalog, "no price or no power figure: listed, never chosen".
+    Every chosen switch and NIC is among the case's ids (switches in service aside), has a price and a power figure, and
+    is at the end of its life only if the case names it. Source: catalog, "no price or no power figure: listed, never
+    chosen".
     """
     designed, wanted, allowed = fabric.designed, fabric.wanted, fabric.wanted.switches
     by_role = {"leaf": allowed.leaf, "spine": allowed.spine, "core": allowed.core}
+    there = _in_service(fabric)
     for tier, product in fabric.switch_types:
-        offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
+        if tier.count > there[tier.role, tier.id]:
+            offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
         priced(proof, product.id, product.price_usd, product.power_w)
     if fabric.built_in:
         proof.holds(allows(wanted.nics, designed.nic.id), f"NIC {designed.nic.id} is not allowed")
@@ -131,6 +137,16 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
         offered(proof, f"NIC {designed.nic.id}", wanted.nics, designed.nic.id, fabric.nic.end_of_life)
         priced(proof, designed.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
     proof.note(", ".join([designed.nic.id, *(tier.id for tier, _ in fabric.switch_types)]))
+
+
+def _in_service(fabric: FabricEvidence) -> Counter[tuple[str, str]]:
+    """Switches of a fabric that are in service and stay there, by tier and id."""
+    case = fabric.evidence.case
+    base, counts = base_of(case), Counter[tuple[str, str]]()
+    if base is not None and case.base is not None and case.base.move is None:
+        of_name = (fabric_at(one, case.base.stage) for one in base.fabrics if one.name == fabric.wanted.name)
+        counts.update({(own.role, own.id): own.count for one in of_name for tier in one.tiers for own in tier.types})
+    return counts
 
 
 def offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:

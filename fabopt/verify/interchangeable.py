@@ -29,12 +29,12 @@ def has_stand_ins(fabric: FabricEvidence) -> bool:
 @since("0.2.0", "fabrics.tiers.stand_ins")
 @where(has_stand_ins)
 def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
-    """Stand-in switches of a tier have the same ports, and are there because some product is short.
+    """Stand-in switches of a tier have the same ports, and are there because some product is short, or in service.
 
     Cages, their count and splits, ports, rack units, power supplies, airflows, features, management and generation are
     equal; at most one product of the tier can be had in any number at every stage: no supply, no stock, no limit of its
-    maker, no order too late; offers of one product by several vendors count as one. The tier is named for its most
-    frequent product. Source: docs/buying.md, interchangeable switches.
+    maker, no order too late, not in service; offers of one product by several vendors count as one. The tier is named
+    for its most frequent product. Source: docs/buying.md, interchangeable switches.
     """
     evidence = fabric.evidence
     of_one = all(_are_of_one(evidence, tier) for tier in fabric.designed.tiers if tier.stand_ins)
@@ -122,8 +122,9 @@ def _cages_of(switch: Switch) -> list[tuple[int, tuple[str, ...], tuple[str, ...
 
 def _is_short(evidence: Evidence, switch: Switch) -> bool:
     """Whether a switch cannot be had in any number at every stage, in the case's plan or in any future."""
-    rules = evidence.case.procurement
-    if switch.supply is not None or switch.stock or _is_rationed(evidence, switch):
+    rules, base = evidence.case.procurement, evidence.case.base
+    is_there = base is not None and base.move is None and switch.id in base.owned
+    if switch.supply is not None or switch.stock or is_there or _is_rationed(evidence, switch):
         return True
     ways: list[Sequence[int | None]] = [evidence.months, *ways_to_grow(evidence)]
     months = [month for way in ways for month in way if month is not None]

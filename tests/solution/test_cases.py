@@ -54,6 +54,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "live-h100-64": {"leaf": 16, "spine": 8},
     "live-pod-1536": {"leaf": 48, "spine": 32},
     "live-roce-64": {"leaf": 8, "spine": 4},
+    "live-two-makers-128": {"leaf": 16, "spine": 8},
     "llama3-405b-8192-gpus": {"leaf": 192, "spine": 78, "core": 52},
     "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 11, "spine": 2},
@@ -191,11 +192,13 @@ def test_full_spines_are_relieved_by_moving_half_of_the_uplinks() -> None:
     [
         ("live-pod-1536", {"leaf": 16, "leaf-spine": 16 * 32, "server": 64, "server-leaf": 8 * 64}),
         ("live-roce-64", {"spine": 1, "leaf-spine": 8 * 8, "server": 16, "server-leaf": 8 * 16}),
+        ("live-two-makers-128", {"leaf": 8, "leaf-spine": 8 * 32, "server": 64, "server-leaf": 8 * 64}),
     ],
 )
 def test_what_comes_beside_what_is_in_service_by_hand(name: str, new: dict[str, int]) -> None:
     """16 leaves with a link to each of 32 spines that have as many free; a spine with eight links to each of eight
-    leaves of 64 cages, 24 of them uplinks and 24 for two servers each.
+    leaves of 64 cages, 24 of them uplinks and 24 for two servers each; eight leaves of another maker with four links to
+    each of eight spines, which have 32 of 64 ports free.
     """
     design, base = shipped(name), base_of(name)
     assert_stays(design, base, 0)

@@ -26,8 +26,9 @@ from fabopt.schema.product import Product
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
-from fabopt.search.price_ends import STEPS, EndFinder, priced_design
+from fabopt.search.price_ends import STEPS, priced_design
 from fabopt.search.rules_kept import best_answer
+from fabopt.solution.trunked_ends import ends_of
 from fabopt.study.sensitivity.ranges import unanswerable
 from fabopt.units import CENTS_PER_USD, exact, usd
 
@@ -159,7 +160,7 @@ class _Finder:
         if self.inputs.case.objective == "power_w" or unanswerable(self.inputs):
             return 0, False
         indices = frozenset(item.index for item in problem.item_table.items if item.id == product.id)
-        ends = EndFinder(problem, priced_design(problem, problem, self.answer.picked), False, self.settings, self.clock)
+        ends = ends_of(problem, priced_design(problem, problem, self.answer.picked), False, self.settings, self.clock)
         with suppress(StoppedError, NoAnswerError), self.clock.bounded():
             end = ends.find(indices, -1, product.id)
             return (end.beyond.step, False) if end.beyond is not None else (0, True)

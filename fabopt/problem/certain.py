@@ -17,9 +17,6 @@ def limited_cables(case: Case, file: str, what: str) -> Iterator[Fault]:
     if case.length_limits.are_set:
         hint = "leave it out, or use `fabopt solve`"
         yield fault(file, "max_lengths", f"{what} where lengths of cables are limited", hint=hint)
-    if case.site.trunked:
-        hint = "leave it out, or use `fabopt solve`"
-        yield fault(file, "site.cabling", f"{what} where links run through trunks", hint=hint)
     for of, fill in case.fill_limits.items():
         off = f", write `rules: {{{FILL_RULES[of]}: false}}`" if of in FILL_RULES else ""
         problem = f"{what} where the fill of {of}s is limited"

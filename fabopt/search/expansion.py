@@ -334,9 +334,12 @@ class Expansion:
         return candidates
 
     def candidates_at(self, batch: AnyBatch, index: int) -> tuple[Candidate, ...]:
-        """Candidates of one size with their exact needs, cached: they depend on no weight or limit."""
+        """Candidates of one size with their exact needs, cached: they depend on no limit, and on weights only where
+        these choose trunks.
+        """
         problem, prune, known = self.problem, self.settings.prune, self.context.candidates
-        key = batch.key(index), problem.item_table, problem.links, problem.site, problem.sizes, prune
+        weights = problem.weights if problem.case.site.trunked else None
+        key = batch.key(index), problem.item_table, problem.links, problem.site, problem.sizes, prune, weights
         candidates = known.get(key)
         if candidates is None:
             candidates = candidates_in(problem, batch, index, prune)

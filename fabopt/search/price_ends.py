@@ -174,10 +174,17 @@ class EndFinder:
     def _probe(self, indices: Indices, step: int, ties: bool = False) -> Probe:
         """The best design at a step; ``ties``: broken as for any answer."""
         self.settings.progress(f"{self.told}: solving at {100 * step / STEPS:g} %")
+        probe = self._best(self.base, indices, step, ties)
+        if probe.priced is not None:
+            self.pool.append(probe.priced)
+        return probe
+
+    def _best(self, base: Problem, indices: Indices, step: int, ties: bool, is_known: bool = True) -> Probe:
+        """The best design of a problem at a step; ``is_known``: whether all designs met are of it."""
         factor = Fraction(step, STEPS)
-        scaled = at_factor(self.base, indices, factor, self.settings.prune)
+        scaled = at_factor(base, indices, factor, self.settings.prune)
         quiet = self.settings.quiet
-        known_value = self._at_most(scaled, indices, factor)
+        known_value = self._at_most(scaled, indices, factor) if is_known else None
         try:
             optimum = search_of(scaled.problem, quiet, self.clock, known_value=known_value).run(ties)
         except NoAnswerError:
@@ -190,7 +197,6 @@ class EndFinder:
         cents = scaled.cents(optimum.value)
         if priced.line(indices).at(factor) != cents:
             raise AssertionError(f"a design that costs {cents} cents was expected at {priced.line(indices).at(factor)}")
-        self.pool.append(priced)
         return Probe(step, priced, scaled.problem, cents, optimum.verdict == "optimal")
 
     def _at_most(self, scaled: Scaled, indices: Indices, factor: Fraction) -> int | None:

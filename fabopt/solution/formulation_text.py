@@ -21,7 +21,11 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
     if inputs.case.objective == EFFECTIVE:
         hint = "write objective: capex_usd for the program of the cheapest design"
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
-    if faults := list(limited_cables(inputs.case, inputs.case_file, "one program is not written")):
+    faults = list(limited_cables(inputs.case, inputs.case_file, "one program is not written"))
+    if inputs.case.site.trunked:
+        what = "one program is not written where links run through trunks"
+        faults.append(fault(inputs.case_file, "site.cabling", what, hint="leave it out, or use `fabopt solve`"))
+    if faults:
         raise InputError(faults)
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = answer_in(problem, Settings(), Clock(None), Context()).optimum

@@ -20,9 +20,10 @@ from fabopt.schema.catalog import KINDS
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
-from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, at_factor, priced_design
+from fabopt.search.price_ends import MOST_STEPS, STEPS, at_factor, priced_design
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import named_beside
+from fabopt.solution.trunked_ends import ends_of
 from fabopt.units import CENTS_PER_USD, cents, rounded, summed, whole_shares
 
 # The relative change of guessed prices, up and down, and the most seconds for the designs that are then best.
@@ -88,7 +89,7 @@ def _until(question: Question, answer: Answer | None, design: Design, id_: str) 
             settings = replace(settings, work=Work(most=MOST_WORK_OF_ENDS))
             own, proven = priced_design(base, answer.problem, answer.picked), answer.optimum.verdict == "optimal"
             indices = frozenset(item.index for item in base.item_table.items if item.id == id_)
-            end = EndFinder(base, own, proven, settings, question.clock).find(indices, 1)
+            end = ends_of(base, own, proven, settings, question.clock).find(indices, 1)
     except (StoppedError, NoAnswerError):
         return _at_the_latest(design, id_)
     if end.beyond is None:

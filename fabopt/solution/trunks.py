@@ -3,23 +3,28 @@
 Trunks and panels are part of the search, the units of panels are not: an answer whose racks have room for its panels is
 as good as any. If one has none, units for panels are kept in every rack, and the answer then is not proven. Where links
 are leads or trunks, whichever is cheaper, the answer with leads alone is looked at too: it has switches in places that
-no search with trunks looks at.
+no search with trunks looks at. Points of a study are found the same way, problem by problem (``TrunkedWays``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, Generic, TypeVar
 
 from fabopt.io.case import Inputs
-from fabopt.problem.problem import Problem
+from fabopt.parts.offering import what_decides
+from fabopt.problem.problem import Problem, problem_of
+from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.lexicographic import Optimum
+from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Design
+from fabopt.schema.site import Site
 from fabopt.schema.structured import TRUNKED, CablingOfKinds, CablingWord
 from fabopt.search.answer import Answer, bounded_by
 from fabopt.solution.designs import design_of
@@ -29,6 +34,7 @@ from fabopt.units import some
 from fabopt.wiring.panel_places import panel_units, panels_of
 
 Settle = Callable[[Question], tuple[Question, Answers]]
+Found = TypeVar("Found")
 # The most solves with other values of a rule of racks.
 MOST_ROUNDS = 3
 
@@ -47,7 +53,7 @@ def with_trunks(asked: Question, settle: Settle) -> tuple[Question, Answers]:
     if "any" in case.site.trunked.values():
         asked.settings.progress("the same with leads where trunks are not asked for")
         try:
-            ways.append(_with_room(replace(alone, inputs=_with_leads(alone.inputs)), settle))
+            ways.append(_with_room(replace(alone, inputs=_with_site(alone.inputs, _leads(case.site))), settle))
         except StoppedError:
             ways.append(_TrunkedAnswers(alone, Answers(ways[0].answers.tried, complete=False), is_bounded=False))
     best = min(ways, key=lambda way: (way.value is None, way.value or 0))
@@ -103,6 +109,17 @@ class _PanelledAnswer:
         """The most units of panels in a rack."""
         return max(panel_units(self._design).values(), default=0)
 
+    @property
+    def conflict(self) -> Conflict:
+        """Why it is no design."""
+        case = self.answer.problem.case
+        assert case.site.floor
+        units = case.site.floor.rack_units
+        return Conflict(
+            limit="site.floor.rack_units", value=units, needed=units + self.units, direction="up", minimal=False,
+            detail=f"the racks of the best design found have no room for {some(self.lacking, 'panel')}",
+        )  # fmt: skip
+
     def more_room(self, key: str) -> int | None:
         """A value of a rule of racks that leaves more room for panels; None where there is none."""
         rules = self.answer.problem.case.site.rack_rules
@@ -116,51 +133,62 @@ class _PanelledAnswer:
 
 def _with_room(asked: Question, settle: Settle) -> _TrunkedAnswers:
     question, answers = settle(asked)
-    proven = all(is_proven(one.problem) for one in answers.tried)
+    proven, case = all(is_proven(one.problem) for one in answers.tried), asked.inputs.case
     if answers.best is None or not (first := _PanelledAnswer(answers.best)).lacking:
         return _TrunkedAnswers(question, answers, proven)
-    bound, step, case = answers.optimum.bound if proven else None, first, asked.inputs.case
-    for key in ("patch_panel_units", "switches") if is_kept(case.rules, RACK_RULES) else ():
+    bound = answers.optimum.bound if proven else None
+
+    def again(key: str, value: int) -> tuple[tuple[Question, Answers], Answer | None]:
+        settled = settle(replace(asked, inputs=_with_site(asked.inputs, _rack_rule(case.site, key, value))))
+        return settled, settled[1].best
+
+    if (met := _in_racks_with_room(first, again, asked.settings.progress)) is not None:
+        (other, others), key, value = met
+        tried = tuple(_without_rule(one, key, value, case) for one in others.tried)
+        told = replace(other, notes=(*other.notes, _note_of_room(key, value)))
+        return _TrunkedAnswers(told, _bounded(replace(others, tried=tried), bound), bound is not None)
+    none = Answers(tuple(replace(one, optimum=_unknown(one)) for one in answers.tried), complete=False, bound=bound)
+    return _TrunkedAnswers(replace(question, conflicts=(first.conflict,)), none, bound is not None)
+
+
+def _in_racks_with_room(
+    first: _PanelledAnswer, again: Callable[[str, int], tuple[Found, Answer | None]], told: Callable[[str], None]
+) -> tuple[Found, str, int] | None:
+    """What is found with more room for panels in every rack, and by which rule of racks; None if nothing has room.
+
+    ``again``: what is found with another value of a rule, and the answer of it.
+    """
+    for key in ("patch_panel_units", "switches") if is_kept(first.answer.problem.case.rules, RACK_RULES) else ():
+        step = first
         for _ in range(MOST_ROUNDS):
             more = step.more_room(key)
             if more is None:
                 break
-            asked.settings.progress(f"no room for panels: looking again, with `{key}: {more}` in every rack")
-            again, others = settle(replace(asked, inputs=_with_rack_rule(asked.inputs, key, more)))
-            if others.best is None:
+            told(f"no room for panels: looking again, with `{key}: {more}` in every rack")
+            found, answer = again(key, more)
+            if answer is None:
                 break
-            step = _PanelledAnswer(others.best)
+            step = _PanelledAnswer(answer)
             if not step.lacking:
-                tried = tuple(_without_rule(one, key, more, case) for one in others.tried)
-                note = f"some racks had no room for panels: with `rack_rules.{key}: {more}` they have; another way may"
-                told = replace(again, notes=(*again.notes, f"{note} cost less"))
-                return _TrunkedAnswers(told, _bounded(replace(others, tried=tried), bound), bound is not None)
-        step = first
-    conflict = Conflict(
-        limit="site.floor.rack_units", value=_rack_units(case), needed=_rack_units(case) + first.units, direction="up",
-        minimal=False, detail=f"the racks of the best design found have no room for {some(first.lacking, 'panel')}",
-    )  # fmt: skip
-    none = Answers(tuple(replace(one, optimum=_unknown(one)) for one in answers.tried), complete=False, bound=bound)
-    return _TrunkedAnswers(replace(question, conflicts=(conflict,)), none, bound is not None)
+                return found, key, more
+    return None
 
 
-def _rack_units(case: Case) -> int:
-    assert case.site.floor
-    return case.site.floor.rack_units
+def _note_of_room(key: str, value: int) -> str:
+    note = f"some racks had no room for panels: with `rack_rules.{key}: {value}` they have"
+    return f"{note}; another way may cost less"
 
 
-def _with_rack_rule(inputs: Inputs, key: str, value: int) -> Inputs:
-    """The inputs with another value of a rule of racks."""
-    rules = inputs.case.site.rack_rules.model_copy(update={key: value})
-    return _with_site(inputs, {"rack_rules": rules})
+def _rack_rule(site: Site, key: str, value: int) -> dict[str, object]:
+    """The key of a site with another value of a rule of racks."""
+    return {"rack_rules": site.rack_rules.model_copy(update={key: value})}
 
 
-def _with_leads(inputs: Inputs) -> Inputs:
-    """The inputs with leads where links may be leads."""
-    site, words = inputs.case.site, inputs.case.site.trunked
+def _leads(site: Site) -> dict[str, object]:
+    """The key of a site with leads where links may be leads."""
+    words = site.trunked
     said: dict[str, CablingWord] = {kind: "structured" for kind in TRUNKED if words.get(kind) == "structured"}
-    cabling = CablingOfKinds.model_validate({**said, "spare_legs": site.spare_legs})
-    return _with_site(inputs, {"cabling": cabling})
+    return {"cabling": CablingOfKinds.model_validate({**said, "spare_legs": site.spare_legs})}
 
 
 def _with_site(inputs: Inputs, keys: dict[str, object]) -> Inputs:
@@ -188,6 +216,18 @@ def _without_rule(answer: Answer, key: str, value: int, asked: Case) -> Answer:
     return replace(answer, problem=_with_keys(answer.problem, {"rack_rules": own}))
 
 
+def proven_with_trunks(problem: Problem, optimum: Optimum) -> Optimum:
+    """An outcome of a search as what it proves, where trunks and panels that are not the cheapest may be better."""
+    if is_proven(problem) or optimum.verdict not in ("optimal", "infeasible"):
+        return optimum
+    return replace(optimum, verdict="unknown" if optimum.value is None else "feasible", bound=None)
+
+
+def as_best(optimum: Optimum, is_best: bool) -> Optimum:
+    """The optimum of one of several problems as that of all."""
+    return optimum if is_best else replace(optimum, verdict="feasible", bound=None)
+
+
 def _bounded(answers: Answers, bound: int | None) -> Answers:
     """Answers as those to a wider question: proven where they reach its bound."""
     tried = (
@@ -200,3 +240,95 @@ def _bounded(answers: Answers, bound: int | None) -> Answers:
 
 def _unknown(answer: Answer) -> Optimum:
     return Optimum("unknown", sized=answer.optimum.sized)
+
+
+# -- points of studies ------------------------------------------------------------------------------------------------
+
+
+class NoRoomError(StoppedError):
+    """No design was found whose racks have room for its panels; ``conflict`` says what would make some."""
+
+    def __init__(self, conflict: Conflict) -> None:
+        super().__init__(conflict.detail)
+        self.conflict = conflict
+
+
+@dataclass(frozen=True)
+class Met(Generic[Found]):
+    """The best that a study found of a problem: the answer, how it ranks (less is better), and what it has of it."""
+
+    answer: Answer
+    rank: tuple[Any, ...]
+    found: Found
+
+    @classmethod
+    def of(cls, problem: Problem, picked: Sequence[Picked], proven: bool, rank: object, found: Found) -> Met[Found]:
+        """A design of a problem, found for whatever metric."""
+        chosen = [(candidate, list(units)) for candidate, units in picked]
+        value = sums_of(problem, chosen).objective + problem.fixed_energy
+        return cls(Answer(problem, Optimum("optimal" if proven else "feasible", chosen, value)), (rank,), found)
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether none ranks before it."""
+        return self.answer.optimum.verdict == "optimal"
+
+
+@dataclass(eq=False)
+class TrunkedWays:
+    """The problems whose designs together are those of a problem whose links may run through trunks."""
+
+    problem: Problem
+    prune: bool = True
+    _known: dict[tuple[Problem, object], Problem] = field(default_factory=dict)
+
+    def best(
+        self, run: Callable[[Problem], Met[Found] | None], told: Callable[[str], None], known: Met[Found] | None = None
+    ) -> tuple[Met[Found], bool, tuple[str, ...]] | None:
+        """The best with room for its panels, as an answer to the problem itself; whether none is better; and notes.
+
+        ``run``: the best of one of the problems; ``known``: a design that has room. None where none has a design.
+        Raises ``NoRoomError``.
+        """
+        words, first, kept = self.problem.case.site.trunked, list[Met[Found]](), [] if known is None else [known]
+        notes, conflict = dict[int, str](), None
+        ways = (None, _leads(self.problem.case.site)) if "any" in words.values() else (None,)
+        for keys in ways:
+            way = self.problem if keys is None else self._other(self.problem, "leads", keys)
+            if (met := run(way)) is None:
+                continue
+            first.append(met)
+            if not (panelled := _PanelledAnswer(met.answer)).lacking:
+                kept.append(met)
+                continue
+            conflict = panelled.conflict
+
+            def again(key: str, value: int, way: Problem = way) -> tuple[Met[Found] | None, Answer | None]:
+                other = run(self._other(way, (key, value), _rack_rule(way.case.site, key, value)))
+                return other, None if other is None else other.answer
+
+            roomy = _in_racks_with_room(panelled, again, told)
+            if roomy is not None and roomy[0] is not None:
+                notes[len(kept)] = _note_of_room(roomy[1], roomy[2])
+                kept.append(roomy[0])
+        if not kept:
+            if conflict is not None:
+                raise NoRoomError(conflict)
+            return None
+        place = min(range(len(kept)), key=lambda at: kept[at].rank)
+        best, site = kept[place], self.problem.case.site
+        own = _with_keys(best.answer.problem, {"cabling": site.cabling, "rack_rules": site.rack_rules})
+        is_best = all(one.is_proven and one.rank >= best.rank for one in first)
+        note = (notes[place],) if place in notes else ()
+        return replace(best, answer=replace(best.answer, problem=own)), is_best, note
+
+    def _other(self, way: Problem, key: object, keys: dict[str, object]) -> Problem:
+        """A problem that differs in keys of its site."""
+        if (way, key) not in self._known:
+            case = way.case.model_copy(update={"site": way.case.site.model_copy(update=keys)})
+            # the same items: prices of a study are those of its offering
+            offering = replace(way.offering, decided_by=what_decides(case, way.catalog))
+            other = problem_of(case, way.catalog, self.prune, offering)
+            own = replace(other, asked=way.asked, limits=way.limits, weights=way.weights, then=way.then)
+            self._known[way, key] = bound_alike(own, way)
+        return self._known[way, key]

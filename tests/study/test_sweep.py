@@ -187,14 +187,12 @@ def test_every_point_is_what_the_case_with_these_values_gives() -> None:
 LEGS = {"leaf-spine": "structured"}
 
 
-def test_a_sweep_of_keys_has_trunks_and_one_of_budgets_is_refused() -> None:
+def test_a_sweep_of_keys_has_trunks() -> None:
     content = trunked.hall({**LEGS, "spare_legs": 0.5})
     front = swept(content, None, "site.cabling.spare_legs=0,0.5", parts=trunked.parts())
     alone = [solved(trunked.hall({**LEGS, "spare_legs": share}), trunked.parts()) for share in (0, 0.5)]
     assert [point.status for point in front.points] == ["optimal", "optimal"]
     assert costs(front) == [usd(design) for design in alone]
-    with pytest.raises(InputError, match="sweeps of budgets are not worked out where links run through trunks"):
-        swept(content, "1M,2M", parts=trunked.parts())
 
 
 def test_a_point_without_design_says_why() -> None:

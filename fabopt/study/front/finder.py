@@ -23,7 +23,7 @@ from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import FrontPoint
+from fabopt.schema.design import Conflict, FrontPoint
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.cost_per_gpu import Ratio, RatioSearch
@@ -31,6 +31,7 @@ from fabopt.search.decision import best_ratio
 from fabopt.search.search import Search
 from fabopt.search.step_time import in_time, least_bisection_kbps, ratio_deadline, useful_deadline
 from fabopt.solution.subnet_hosts import Host
+from fabopt.solution.trunks import Met, NoRoomError, TrunkedWays, as_best, proven_with_trunks
 from fabopt.study.front.measures import (
     LATENCY,
     MEASURES,
@@ -66,13 +67,13 @@ NO_GRADE = -1
 
 
 class Managed(NamedTuple):
-    """The problem of a design whose subnets are managed unlike the study's: with hosts, or by its own switches at
-    whatever cost. ``decided``: fabrics for which both ways were searched.
+    """The problem of a design whose subnets are managed unlike the study's, with hosts, or by its own switches at
+    whatever cost; or whose racks leave more room for panels. ``decided``: fabrics for which both ways were searched.
     """
 
     problem: Problem
-    decided: frozenset[str]
-    hosts: tuple[Host, ...]
+    decided: frozenset[str] = frozenset()
+    hosts: tuple[Host, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -107,6 +108,10 @@ class Finder:
         self.clock = clock
         # the best of the search that the clock ended
         self.unproven: Optimum | None = None
+        # why the best design is not known, where its racks have no room for panels
+        self.conflict: Conflict | None = None
+        self._trunked = TrunkedWays(problem, settings.prune)
+        self._beside: dict[Problem, Finder] = {problem: self}
         self._known: dict[_Key, GradedDesign | None] = {}
         self._solved: dict[_Key, GradedDesign | None] = {}
 
@@ -206,6 +211,32 @@ class Finder:
         return ends or ([] if optimum is None else [GradedDesign(optimum, grades(self.problem, optimum.picked))])
 
     def _solve(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
+        """As ``solve`` has it: with room for panels where links may run through trunks."""
+        if not self.problem.case.site.trunked:
+            return self._anyhow(measures, demands)
+
+        def run(problem: Problem) -> Met[GradedDesign] | None:
+            if problem not in self._beside:
+                self._beside[problem] = Finder(problem, self.settings, self.clock, self.context.beside())
+            graded = self._beside[problem]._anyhow(measures, demands)
+            if graded is None:
+                return None
+            rank = tuple(measure.worth(graded.grades[measure.name]) for measure in measures)
+            return Met.of(problem, graded.optimum.picked, graded.is_proven, rank, graded)
+
+        try:
+            best = self._trunked.best(run, self.settings.progress)
+        except NoRoomError as error:
+            self.conflict = error.conflict
+            raise
+        if best is None:
+            return None
+        met, is_best, notes = best
+        managed = Managed(met.answer.problem, notes=notes)
+        return replace(met.found, optimum=as_best(met.found.optimum, is_best), managed=managed)
+
+    def _anyhow(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
+        """The best design, with room for its panels or without."""
         problem = asked(self.problem, demands)
         if problem is None:
             return None
@@ -215,7 +246,7 @@ class Finder:
         first, *others = (measure.name for measure in measures)
         weights = weights_of(first, problem.energy_cents_per_mw)
         problem = replace(problem, weights=weights, then=tuple(others))
-        return self._graded(problem, self.search_of(problem).run())
+        return self._graded(problem, proven_with_trunks(problem, self.search_of(problem).run()))
 
     def search_of(self, problem: Problem) -> Search:
         """The search of the problem under other limits, weights or demands."""

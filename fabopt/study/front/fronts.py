@@ -148,6 +148,7 @@ def pareto_front(
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
     own_notes = _notes(front, objectives, points)
+    own_notes += [] if finder.conflict is None else [finder.conflict.detail]
     if front.complete and len(front.points) == 1 and len(objectives) == 2:
         other = next(objective for objective in reversed(objectives) if objective.name != PRICE.name)
         own_notes += filter(None, [why_single(inputs, other, front.points[0], settings, clock)])
@@ -208,6 +209,10 @@ def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
         elif objective.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
             hint = f"write topologies: [{', '.join(TIERED)}]"
             what = f"this is not searched for over {', '.join(untimed)}"
+            faults.append(fault(option, "", what, objective.name, hint=hint))
+        elif objective.name in (LATENCY, EFFECTIVE) and problem.case.site.trunked:
+            hint = "leave `site.cabling` out, or trade another metric"
+            what = "this is not worked out where links run through trunks (`site.cabling`)"
             faults.append(fault(option, "", what, objective.name, hint=hint))
     if faults:
         raise refuse(faults)

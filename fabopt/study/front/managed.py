@@ -59,9 +59,9 @@ class ManagedFinder(Finder):
             return graded
         unmanaged = next(unmanaged_fabrics(Answer(self.problem, graded.optimum), self._decided), None)
         if unmanaged is None:
-            return (
-                replace(graded, managed=Managed(self.problem, self._decided, self._hosts)) if self._decided else graded
-            )
+            own = graded.managed or Managed(self.problem)
+            managed = own._replace(decided=self._decided, hosts=self._hosts)
+            return replace(graded, managed=managed) if self._decided else graded
         self.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
         ways = [way for way in self._ways(unmanaged, measures, demands) if way is not None]
         if not ways:

@@ -38,6 +38,8 @@ from fabopt.search.rules_kept import best_answer
 from fabopt.solution.optimize import answered, proven
 from fabopt.solution.question import Question, finishing_s
 from fabopt.solution.summaries import summaries_of
+from fabopt.solution.trunked_ends import ends_of, with_room_for_panels
+from fabopt.solution.trunks import NoRoomError
 from fabopt.study.sweep.sweep import catalog_hash
 from fabopt.topology.candidate import over_stages
 from fabopt.units import CENTS_PER_USD, exact, plain, rounded, usd
@@ -141,15 +143,18 @@ def sensitivity(inputs: Inputs, asked: Asked, settings: Settings, clock: Clock) 
     settings.progress("finding the answer at today's prices")
     try:
         answer = best_answer(problem, settings, clock, Context())
+        base, answer = answer.problem, with_room_for_panels(answer, settings, clock)
     except NoAnswerError as error:
         return empty.model_copy(update={"notes": (*inputs.notes, str(error))})
+    except NoRoomError as error:
+        return empty.model_copy(update={"conflicts": (error.conflict,)})
     problem = answer.problem
     question = Question(inputs, settings, clock, problem=problem, answer=answer)
     if not answer.has_design:
         design = answered(question)
         why = {"status": design.status, "conflicts": design.conflicts, "complete": design.status == "infeasible"}
         return empty.model_copy(update=why)
-    finder = _Ranges(answer, settings, clock)
+    finder = _Ranges(base, answer, settings, clock)
     ranges = tuple(finder.ranges(targets_of(problem, bill(problem, answer.picked), asked)))
     design = proven(question)
     return empty.model_copy(
@@ -188,8 +193,12 @@ def _notes(problem: Problem, ranges: Sequence[PriceRange]) -> Iterator[str]:
 
 @dataclass
 class _Ranges:
-    """The ranges of one answer, one after the other. ``complete``: False once the clock has stopped them."""
+    """The ranges of one answer to a problem, one after the other. ``complete``: False once the clock has stopped them.
 
+    ``base``: the problem of all designs that the answer is compared with.
+    """
+
+    base: Problem
     answer: Answer
     settings: Settings
     clock: Clock
@@ -198,9 +207,8 @@ class _Ranges:
     def ranges(self, targets: Sequence[Target]) -> Iterator[PriceRange]:
         """A range for each target."""
         problem, proven = self.answer.problem, self.answer.optimum.verdict == "optimal"
-        ends = EndFinder(
-            problem, priced_design(problem, problem, self.answer.picked), proven, self.settings, self.clock
-        )
+        own = priced_design(self.base, problem, self.answer.picked)
+        ends = ends_of(self.base, own, proven, self.settings, self.clock)
         for number, target in enumerate(targets):
             if problem.case.objective == "power_w":
                 yield self._range(target, ends, RangeEnd(0, None, proven), RangeEnd(MOST_STEPS, None, proven))

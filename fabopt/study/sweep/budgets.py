@@ -21,6 +21,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import stock_value, weights_table
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import relaxed
+from fabopt.solution.trunks import NoRoomError
 from fabopt.study.front.finder import PRICE, Finder, GradedDesign, climb
 from fabopt.study.front.managed import ManagedFinder, may_lack_managers
 from fabopt.study.front.measures import Measure
@@ -52,18 +53,29 @@ class MostOfMetric:
         self.finder = finder
         self.problem, self.clock = finder.problem, finder.clock
         self._climbed: list[GradedDesign] = []
+        self._ended: NoRoomError | None = None
         self._climb = climb(finder.best, (PRICE,), measure, None if start is None else measure.grade(start))
 
     def buy(self, budget_cents: int) -> Bought:
         """The design with the most of the metric that costs no more, and the cheapest of these."""
-        while not self._climbed or _capex(self._climbed[-1]) <= budget_cents:
-            graded = next(self._climb, None)
+        while self._ended is None and (not self._climbed or _capex(self._climbed[-1]) <= budget_cents):
+            try:
+                graded = next(self._climb, None)
+            except NoRoomError as error:
+                self._ended = error
+                break
             if graded is None:
                 break
             self._climbed.append(graded)
         within = [graded for graded in self._climbed if _capex(graded) <= budget_cents]
+        if within and within[-1] is self._climbed[-1] and self._ended is not None:
+            # what is better may have room for its panels
+            optimum = replace(within[-1].optimum, verdict="feasible", bound=None)
+            return Bought(self.finder.problem, replace(within[-1], optimum=optimum))
         if within:
             return Bought(self.finder.problem, within[-1])
+        if self._ended is not None and not self._climbed:
+            raise self._ended
         return Bought(self.finder.problem, None, self._climbed[0] if self._climbed else None)
 
 

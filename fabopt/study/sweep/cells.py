@@ -24,6 +24,7 @@ from fabopt.solution.designs import build
 from fabopt.solution.optimize import settled, with_managers
 from fabopt.solution.question import Answers
 from fabopt.solution.summaries import summaries_of
+from fabopt.solution.trunks import NoRoomError
 from fabopt.study.front.finder import Finder, GradedDesign
 from fabopt.study.front.managed import ManagedFinder
 from fabopt.study.front.measures import MEASURES, grades
@@ -96,8 +97,9 @@ class CellSolver:
         """The cell's points, budgets from the lowest up. Raises ``StoppedError`` if time runs out."""
         if not self.shared.has_budgets:
             problem, place = self._at(cell)
-            limits_cables = problem.case.length_limits.are_set or problem.case.fill_limits
-            yield self._as_solved(place) if limits_cables else self._best(problem, place)
+            case = problem.case
+            chooses_cables = case.length_limits.are_set or case.fill_limits or case.site.trunked
+            yield self._as_solved(place) if chooses_cables else self._best(problem, place)
         else:
             answers = self._answers(cell)
             for budget in cell.budgets:
@@ -124,7 +126,9 @@ class CellSolver:
         return why_not(problem, place, self.clock) if bound_less is None else self._best(bound_less, place)
 
     def _as_solved(self, place: Place) -> FrontPoint:
-        """The point of a case that limits lengths of cables, or what they fill, as ``fabopt solve`` chooses them."""
+        """The point of a case that limits lengths of cables, or what they fill, or whose links may run through
+        trunks, as ``fabopt solve`` chooses them.
+        """
         question, answers = settled(place.question(None, self.clock))
         if self.clock.is_over():
             raise StoppedError
@@ -204,6 +208,13 @@ class BudgetAnswers:
         """The point of a budget."""
         self.reached = budget
         place = replace(self.place, budget_usd=budget)
+        try:
+            return self._bought(budget, place)
+        except NoRoomError as error:
+            case = case_record(budgeted(self.buyer.problem, budget))
+            return without_design(place, case, (error.conflict,), "unknown")
+
+    def _bought(self, budget: int | float, place: Place) -> FrontPoint:
         bought = self.buyer.buy(cents(budget))
         if bought.graded is None and bought.cheapest is None and not self._looked_for:
             self._looked_for = True

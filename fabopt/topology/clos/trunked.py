@@ -18,7 +18,6 @@ from fabopt.floor.group_runs import classes_of_runs
 from fabopt.network.clos_stages import of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
-from fabopt.parts.lookup import Lookup
 from fabopt.parts.trunks import RackRoute, TrunkedKind, TrunkedRoute, Trunking, TrunkPiece, least_trunking
 from fabopt.problem.problem import Problem, of_item
 from fabopt.problem.trunk_parts import TrunkParts, trunk_parts
@@ -29,13 +28,16 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.stage_links import StagedLinks, links_of_kind
 from fabopt.units import ceil_of, exact
 
-# Problems with trunks and panels that may not be the cheapest.
-_UNPROVEN: Lookup[Problem, None, bool] = Lookup()
-
 
 def is_proven(problem: Problem) -> bool:
-    """Whether trunks and panels of all candidates met are the cheapest: no price of one depends on the quantity."""
-    return None not in _UNPROVEN.table(problem)
+    """Whether the trunks and panels of every candidate are the cheapest: no price of one depends on the quantity, and
+    none that is dearer may fit into a limit that the cheapest does not.
+    """
+    if not problem.case.site.trunked:
+        return True
+    return not _may_be_short_of_money(problem) and not any(
+        item.is_ordered for parts in trunk_parts(problem) for item in parts.items
+    )
 
 
 class TrunkedWay(NamedTuple):
@@ -99,8 +101,6 @@ def _ways(
         trunking = _trunking(problem, parts, between, most_m)
         if trunking is None:
             return
-        if any(item.is_ordered for item in parts.items) or _may_be_short_of_money(problem):
-            _UNPROVEN.table(problem)[None] = True
         pieces = [(item.index, item.length_m) for trunks in trunking.routes for _, item, _ in trunks]
         used_m = max(length_m or 0.0 for _, length_m in pieces)
         if (key := tuple(pieces)) in met:
@@ -118,7 +118,7 @@ def _ways(
 def _may_be_short_of_money(problem: Problem) -> bool:
     """Whether dearer trunks, or others at another stage, may fit into a limit that the cheapest ones do not."""
     limits, budgets = problem.limits_in_all, [stage.limits.capex_cents for stage in problem.stages]
-    of_sum = {"capex_usd": limits.tco_scaled, "tco_usd": limits.capex_cents}.get(problem.case.objective)
+    of_sum = limits.capex_cents if problem.weights.energy else limits.tco_scaled
     of_stages = any(budget is not None for budget in budgets) or bool(limits.periods)
     return len(problem.stages) > 1 and (of_stages or of_sum is not None)
 

@@ -57,9 +57,8 @@ def with_trunks(asked: Question, settle: Settle) -> tuple[Question, Answers]:
         except StoppedError:
             ways.append(_TrunkedAnswers(alone, Answers(ways[0].answers.tried, complete=False), is_bounded=False))
     best = min(ways, key=lambda way: (way.value is None, way.value or 0))
-    answers = best.answers
-    if len(ways) > 1 or not best.is_bounded:
-        bounds = [way.bound for way in ways]
+    answers, bounds = best.answers, [way.bound for way in ways if not way.has_none]
+    if bounds and (len(ways) > 1 or not best.is_bounded):
         known = [bound for bound in bounds if bound is not None]
         answers = _bounded(answers, min(known) if len(known) == len(bounds) else None)
     tried = tuple(replace(one, problem=_of_case(one, case)) for one in answers.tried)
@@ -79,6 +78,11 @@ class _TrunkedAnswers:
     def value(self) -> int | None:
         """The objective of the best answer."""
         return self.answers.optimum.value
+
+    @property
+    def has_none(self) -> bool:
+        """Whether this way is proven to have no design."""
+        return self.is_bounded and self.answers.is_decided and self.value is None
 
     @property
     def bound(self) -> int | None:

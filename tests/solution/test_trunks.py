@@ -69,6 +69,21 @@ def test_what_is_cheaper_is_taken(seed: int) -> None:
     assert (either.status, failed(either)) == ("optimal", [])
 
 
+def test_a_budget_is_kept_by_the_cheaper_way_and_is_proven() -> None:
+    """Leads alone fit into a budget that trunks do not, to the cent."""
+    parts_ = {**parts(), "switches": [one for one in parts()["switches"] if one["id"] == "small"]}
+    content = hall("any", LABOUR, servers=3, floor={"racks_per_row": 4})
+    least = usd(solved(content, parts_))
+    leads = solved({**content, "limits": {"budget_usd": least}}, parts_)
+    assert (leads.status, usd(leads), leads.objective.bound) == ("optimal", least, least)
+
+
+@pytest.mark.long
+def test_a_budget_below_both_ways_has_no_design() -> None:
+    content = hall("any", LABOUR, servers=3, floor={"racks_per_row": 4}, limits={"budget_usd": 1000})
+    assert solved(content).status == "infeasible"
+
+
 def broken(design: Design, **update: object) -> set[str]:
     """Checks that fail once the kind of links through trunks has other values."""
     fabric = design.fabrics[0]

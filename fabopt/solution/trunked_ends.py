@@ -10,7 +10,7 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.answer import Answer, answer_in
 from fabopt.search.context import Context
 from fabopt.search.price_ends import STEPS, EndFinder, Indices, PricedDesign, Probe
-from fabopt.solution.trunks import Met, TrunkedWays, as_best, proven_with_trunks
+from fabopt.solution.trunks import MetWay, TrunkedWays, as_best, proven_with_trunks
 from fabopt.topology.clos.trunked import is_proven
 
 
@@ -29,16 +29,16 @@ def with_room_for_panels(answer: Answer, settings: Settings, clock: Clock) -> An
     if not answer.problem.case.site.trunked:
         return answer
 
-    def run(problem: Problem) -> Met[Answer] | None:
+    def run(problem: Problem) -> MetWay[Answer] | None:
         own = answer if problem is answer.problem else answer_in(problem, settings, clock, Context())
         proven = replace(own, optimum=proven_with_trunks(problem, own.optimum))
-        return Met(proven, (own.optimum.value,), proven) if own.has_design else None
+        return MetWay(proven, (own.optimum.value,), proven) if own.has_design else None
 
     best = TrunkedWays(answer.problem, settings.prune).best(run, settings.progress)
     if best is None:
         return answer
     met, is_best, _ = best
-    return replace(met.answer, optimum=as_best(met.found.optimum, is_best))
+    return replace(met.answer, optimum=as_best(met.of_study.optimum, is_best))
 
 
 class _TrunkedEnds(EndFinder):
@@ -51,7 +51,7 @@ class _TrunkedEnds(EndFinder):
     def _best(self, base: Problem, indices: Indices, step: int, ties: bool, is_known: bool = True) -> Probe:
         """The best design at a step that has room for its panels, as the answer has."""
 
-        def run(problem: Problem) -> Met[Probe] | None:
+        def run(problem: Problem) -> MetWay[Probe] | None:
             probe = super(_TrunkedEnds, self)._best(problem, indices, step, ties, is_known=False)
             return _met(problem, probe)
 
@@ -62,12 +62,12 @@ class _TrunkedEnds(EndFinder):
         if best is None:
             return Probe(step, None, None, None, is_proven(base))
         own, is_best, _ = best
-        return own.found._replace(is_proven=is_best)
+        return own.of_study._replace(is_proven=is_best)
 
 
-def _met(problem: Problem, probe: Probe) -> Met[Probe] | None:
+def _met(problem: Problem, probe: Probe) -> MetWay[Probe] | None:
     """The best of a problem at a step; None where there is none."""
     if probe.priced is None:
         return None
     proven = probe.is_proven and is_proven(problem)
-    return Met.of(problem, probe.priced.picked, proven, probe.cents, probe)
+    return MetWay.of(problem, probe.priced.picked, proven, probe.cents, probe)

@@ -169,12 +169,12 @@ def _in_racks_with_room(
             if more is None:
                 break
             told(f"no room for panels: looking again, with `{key}: {more}` in every rack")
-            found, answer = again(key, more)
+            way, answer = again(key, more)
             if answer is None:
                 break
             step = _PanelledAnswer(answer)
             if not step.lacking:
-                return found, key, more
+                return way, key, more
     return None
 
 
@@ -258,19 +258,21 @@ class NoRoomError(StoppedError):
 
 
 @dataclass(frozen=True)
-class Met(Generic[Found]):
+class MetWay(Generic[Found]):
     """The best that a study found of a problem: the answer, how it ranks (less is better), and what it has of it."""
 
     answer: Answer
     rank: tuple[Any, ...]
-    found: Found
+    of_study: Found
 
     @classmethod
-    def of(cls, problem: Problem, picked: Sequence[Picked], proven: bool, rank: object, found: Found) -> Met[Found]:
-        """A design of a problem, found for whatever metric."""
+    def of(
+        cls, problem: Problem, picked: Sequence[Picked], proven: bool, rank: object, of_study: Found
+    ) -> MetWay[Found]:
+        """A design of a problem, found for whatever metric; ``of_study``: what a study has of it."""
         chosen = [(candidate, list(units)) for candidate, units in picked]
         value = sums_of(problem, chosen).objective + problem.fixed_energy
-        return cls(Answer(problem, Optimum("optimal" if proven else "feasible", chosen, value)), (rank,), found)
+        return cls(Answer(problem, Optimum("optimal" if proven else "feasible", chosen, value)), (rank,), of_study)
 
     @property
     def is_proven(self) -> bool:
@@ -287,44 +289,54 @@ class TrunkedWays:
     _known: dict[tuple[Problem, object], Problem] = field(default_factory=dict)
 
     def best(
-        self, run: Callable[[Problem], Met[Found] | None], told: Callable[[str], None], known: Met[Found] | None = None
-    ) -> tuple[Met[Found], bool, tuple[str, ...]] | None:
+        self,
+        run: Callable[[Problem], MetWay[Found] | None],
+        told: Callable[[str], None],
+        known: MetWay[Found] | None = None,
+    ) -> tuple[MetWay[Found], bool, tuple[str, ...]] | None:
         """The best with room for its panels, as an answer to the problem itself; whether none is better; and notes.
 
         ``run``: the best of one of the problems; ``known``: a design that has room. None where none has a design.
         Raises ``NoRoomError``.
         """
-        words, first, kept = self.problem.case.site.trunked, list[Met[Found]](), [] if known is None else [known]
-        notes, conflict = dict[int, str](), None
-        ways = (None, _leads(self.problem.case.site)) if "any" in words.values() else (None,)
-        for keys in ways:
-            way = self.problem if keys is None else self._other(self.problem, "leads", keys)
-            if (met := run(way)) is None:
-                continue
-            first.append(met)
-            if not (panelled := _PanelledAnswer(met.answer)).lacking:
-                kept.append(met)
-                continue
-            conflict = panelled.conflict
-
-            def again(key: str, value: int, way: Problem = way) -> tuple[Met[Found] | None, Answer | None]:
-                other = run(self._other(way, (key, value), _rack_rule(way.case.site, key, value)))
-                return other, None if other is None else other.answer
-
-            roomy = _in_racks_with_room(panelled, again, told)
-            if roomy is not None and roomy[0] is not None:
-                notes[len(kept)] = _note_of_room(roomy[1], roomy[2])
-                kept.append(roomy[0])
-        if not kept:
+        site, conflict = self.problem.case.site, None
+        ways = [
+            self.problem,
+            *([self._other(self.problem, "leads", _leads(site))] if "any" in site.trunked.values() else []),
+        ]
+        first = [met for met in map(run, ways) if met is not None]
+        roomy: list[tuple[MetWay[Found], tuple[str, ...]]] = [] if known is None else [(known, ())]
+        for met in first:
+            panelled = _PanelledAnswer(met.answer)
+            if not panelled.lacking:
+                roomy.append((met, ()))
+            elif (other := self._with_room(panelled, run, told)) is not None:
+                roomy.append(other)
+            else:
+                conflict = panelled.conflict
+        if not roomy:
             if conflict is not None:
                 raise NoRoomError(conflict)
             return None
-        place = min(range(len(kept)), key=lambda at: kept[at].rank)
-        best, site = kept[place], self.problem.case.site
+        best, notes = min(roomy, key=lambda pair: pair[0].rank)
         own = _with_keys(best.answer.problem, {"cabling": site.cabling, "rack_rules": site.rack_rules})
-        is_best = all(one.is_proven and one.rank >= best.rank for one in first)
-        note = (notes[place],) if place in notes else ()
-        return replace(best, answer=replace(best.answer, problem=own)), is_best, note
+        is_best = all(met.is_proven and met.rank >= best.rank for met in first)
+        return replace(best, answer=replace(best.answer, problem=own)), is_best, notes
+
+    def _with_room(
+        self, panelled: _PanelledAnswer, run: Callable[[Problem], MetWay[Found] | None], told: Callable[[str], None]
+    ) -> tuple[MetWay[Found], tuple[str, ...]] | None:
+        """A design with more room for panels in every rack, and a note; None if nothing has room."""
+        way = panelled.answer.problem
+
+        def again(key: str, value: int) -> tuple[MetWay[Found] | None, Answer | None]:
+            other = run(self._other(way, (key, value), _rack_rule(way.case.site, key, value)))
+            return other, None if other is None else other.answer
+
+        looked_at = _in_racks_with_room(panelled, again, told)
+        if looked_at is None or looked_at[0] is None:
+            return None
+        return looked_at[0], (_note_of_room(looked_at[1], looked_at[2]),)
 
     def _other(self, way: Problem, key: object, keys: dict[str, object]) -> Problem:
         """A problem that differs in keys of its site."""

@@ -31,7 +31,7 @@ from fabopt.search.decision import best_ratio
 from fabopt.search.search import Search
 from fabopt.search.step_time import in_time, least_bisection_kbps, ratio_deadline, useful_deadline
 from fabopt.solution.subnet_hosts import Host
-from fabopt.solution.trunks import Met, NoRoomError, TrunkedWays, as_best, proven_with_trunks
+from fabopt.solution.trunks import MetWay, NoRoomError, TrunkedWays, as_best, proven_with_trunks
 from fabopt.study.front.measures import (
     LATENCY,
     MEASURES,
@@ -215,14 +215,14 @@ class Finder:
         if not self.problem.case.site.trunked:
             return self._anyhow(measures, demands)
 
-        def run(problem: Problem) -> Met[GradedDesign] | None:
+        def run(problem: Problem) -> MetWay[GradedDesign] | None:
             if problem not in self._beside:
                 self._beside[problem] = Finder(problem, self.settings, self.clock, self.context.beside())
             graded = self._beside[problem]._anyhow(measures, demands)
             if graded is None:
                 return None
             rank = tuple(measure.worth(graded.grades[measure.name]) for measure in measures)
-            return Met.of(problem, graded.optimum.picked, graded.is_proven, rank, graded)
+            return MetWay.of(problem, graded.optimum.picked, graded.is_proven, rank, graded)
 
         try:
             best = self._trunked.best(run, self.settings.progress)
@@ -233,7 +233,7 @@ class Finder:
             return None
         met, is_best, notes = best
         managed = Managed(met.answer.problem, notes=notes)
-        return replace(met.found, optimum=as_best(met.found.optimum, is_best), managed=managed)
+        return replace(met.of_study, optimum=as_best(met.of_study.optimum, is_best), managed=managed)
 
     def _anyhow(self, measures: Sequence[Measure], demands: Demands) -> GradedDesign | None:
         """The best design, with room for its panels or without."""

@@ -18,7 +18,7 @@ from fabopt.program.copies import can_fork
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.rules.limits import SPENDING_LIMITS
 from fabopt.schema.case import EFFECTIVE
-from fabopt.schema.design import Front, FrontObjective
+from fabopt.schema.design import Conflict, Front, FrontObjective
 from fabopt.schema.topologies import TIERED
 from fabopt.schema.version import VERSION
 from fabopt.search.rules_kept import relaxed
@@ -147,8 +147,7 @@ def pareto_front(
     shown = marked(in_time, empty.objectives)
     if front.complete and not front.points:
         shown = (why_none(problem, place, clock),)
-    own_notes = _notes(front, objectives, points)
-    own_notes += [] if finder.conflict is None else [finder.conflict.detail]
+    own_notes = _notes(front, objectives, points, finder.conflict)
     if front.complete and len(front.points) == 1 and len(objectives) == 2:
         other = next(objective for objective in reversed(objectives) if objective.name != PRICE.name)
         own_notes += filter(None, [why_single(inputs, other, front.points[0], settings, clock)])
@@ -229,8 +228,12 @@ def _untimed(problem: Problem) -> list[str]:
     ]
 
 
-def _notes(front: pareto.FoundFront, objectives: Sequence[Measure], points: int | None) -> list[str]:
+def _notes(
+    front: pareto.FoundFront, objectives: Sequence[Measure], points: int | None, conflict: Conflict | None
+) -> list[str]:
     """Notes on missing points of the front, with the reason."""
+    if conflict is not None:
+        return [f"{conflict.limit}: {conflict.detail}"]
     if front.size is not None:
         return [
             f"the front has {front.size:,} points, all found and proven: these {len(front.points):,} are spread evenly "

@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from fabopt.floor.free_space import FreeSpace
 from fabopt.floor.loads import NO_LOAD, RackLoad, added, load_of, most_in_rack, times_in
-from fabopt.floor.placement import FreeSpace
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
 from fabopt.floor.racks import Ints

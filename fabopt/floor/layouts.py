@@ -21,6 +21,7 @@ from fabopt.floor.policies import WHOLE, Part, Policy, Share, in_halls, switch_r
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.floor.server_racks import racks_of_servers
+from fabopt.floor.standing import StandingFabric
 from fabopt.units import ceil_div
 
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
@@ -60,7 +61,8 @@ class Layout:
     indices of the plan's racks, each of shape (racks listed,). ``share``: the fabric's part of a rack's space for
     switches. ``spread_over``: least racks for the spines of a pod, cores, and leaves of a group of several racks; None:
     two, where rule ``rack-spread`` holds. ``pins``: by tier (0: leaves), the racks that the case names, in place of
-    ``switch_racks``. ``air``: the way in which racks of switches blow.
+    ``switch_racks``. ``air``: the way in which racks of switches blow. ``standing``: what is in service, in racks that
+    are among these; None without a base.
     """
 
     plan: FloorPlan
@@ -74,6 +76,7 @@ class Layout:
     spread_over: int | None = None
     pins: Pins = field(default_factory=dict)
     air: HallAir = ANY_AIR
+    standing: StandingFabric | None = None
 
     @cached_property
     def name(self) -> str:
@@ -97,7 +100,9 @@ class Layout:
         pins = tuple((tier, racks.tobytes()) for tier, racks in sorted(self.pins.items()))
         size, racks = self.server_size, (self.server_racks.tobytes(), self.switch_racks.tobytes())
         of_size = size.height_u, size.places.tobytes(), size.units, size.load, size.is_whole
-        return self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins, self.air
+        stands = None if self.standing is None else self.standing.key
+        fixed = self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
+        return *fixed, self.air, stands
 
     @property
     def spreads_leaves(self) -> bool:
@@ -216,7 +221,8 @@ class Layout:
     @cached_property
     def leaf_racks(self) -> Ints:
         """Racks in which leaves may be installed, in the order of the plan, shape (racks found,)."""
-        return np.unique(self.server_racks if self.has_leaves_with_servers else self.racks_of(0))
+        racks = self.server_racks if self.has_leaves_with_servers else self.racks_of(0)
+        return np.unique(racks) if self.standing is None else np.union1d(racks, self.standing.racks_of(0))
 
     @cached_property
     def nearest_leaf_m(self) -> Floats:

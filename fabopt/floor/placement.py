@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fabopt.floor.airflow import HallAir
+from fabopt.floor.free_space import space_in
 from fabopt.floor.layouts import Layout
-from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.policies import SwitchSize
-from fabopt.floor.rack_rules import FEWEST_RACKS, NO_LIMIT, RackLimits
-from fabopt.floor.racks import Ints, Mask, Positions, height_m
+from fabopt.floor.rack_rules import FEWEST_RACKS
+from fabopt.floor.racks import Ints, Positions, height_m
+from fabopt.floor.standing import NONE_STAY, Staying
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.units import ceil_div
 
@@ -20,144 +20,39 @@ from fabopt.units import ceil_div
 SEVERAL = -1
 
 
-@dataclass(frozen=True, eq=False)
-class FreeSpace:
-    """Space left for switches of a fabric in every rack, each of shape (racks,).
-
-    ``units``: whole ones; ``load``: of each quantity, shape (quantities, racks); ``top_unit``: the highest free unit;
-    ``installed``: number of switches; ``cable_ends``: at them; ``most``: limits of these two in each rack. ``row``: of
-    each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any. ``beside``:
-    whether a rack has servers; ``air``: the way in which racks of switches blow.
-    """
-
-    units: Ints
-    load: Ints
-    top_unit: Ints
-    installed: Ints
-    cable_ends: Ints
-    most: tuple[Ints, Ints]
-    limits: RackLimits
-    row: Ints
-    row_mw: Ints | None
-    beside: Mask
-    air: HallAir
-
-    def times(self, load: RackLoad) -> Ints:
-        """How often each rack, in a row by itself, takes a load, shape (racks,)."""
-        most = np.full(len(self.units), UNLIMITED)
-        for free, amount in zip(self.load, load, strict=True):
-            if amount:
-                most = np.minimum(most, free // amount)
-        if self.row_mw is not None and load.air_mw:
-            most = np.minimum(most, self.row_mw[self.row] // load.air_mw)
-        return most
-
-    def takes(self, racks: Ints, load: RackLoad) -> bool:
-        """Whether rows take a load in each of ``racks``, shape (loads,), repeated for several."""
-        if self.row_mw is None:
-            return True
-        counts = np.bincount(self.row[racks], minlength=len(self.row_mw))
-        return bool((counts * load.air_mw <= self.row_mw).all())
-
-    @property
-    def is_overdrawn(self) -> bool:
-        """Whether a rack or a row has more than it takes before any switch is there."""
-        return bool((self.load < 0).any()) or (self.row_mw is not None and bool((self.row_mw < 0).any()))
-
-    def switches(self, size: SwitchSize) -> Ints:
-        """Number of further switches of a size that each rack holds, shape (racks,)."""
-        most = self.limits.most_switches(self.units, self.installed, size.units)
-        if any(size.load):
-            most = np.minimum(most, self.times(size.load))
-        if self.limits.switches < NO_LIMIT:
-            most = np.minimum(most, self.most[0] - self.installed)
-        if size.cable_ends:
-            most = np.minimum(most, (self.most[1] - self.cable_ends) // size.cable_ends)
-        # Rule ``racks_blow_one_way``
-        if size.airflows:
-            most = self.air.takes(size.airflows, self.beside) * most
-        return np.asarray(np.maximum(0, most))
-
-    def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
-        """The lowest unit of a switch in each of ``racks``, below ``before`` others of its size, broadcast.
-
-        The cable managers of a switch are below it.
-        """
-        managers = self.limits.managers
-        installed = self.installed[racks]
-        between = managers(installed + before) - managers(installed)
-        return np.asarray(self.top_unit[racks] - (before + 1) * size.units - between + 1)
-
-    def without(self, racks: Ints, size: SwitchSize) -> FreeSpace:
-        """The space left with a switch in each of ``racks``.
-
-        ``racks``: indices, shape (switches,), repeated for several switches.
-        """
-        counts = np.bincount(racks, minlength=len(self.units))
-        installed = self.installed + counts
-        taken = counts * size.units + self.limits.managers(installed) - self.limits.managers(self.installed)
-        return replace(
-            self,
-            units=self.units - taken,
-            load=self.load - np.outer(size.load, counts) if any(size.load) else self.load,
-            top_unit=self.top_unit - taken,
-            installed=installed,
-            cable_ends=self.cable_ends + counts * size.cable_ends,
-            row_mw=self._rows_without(racks, size.load),
-        )
-
-    def below(self, rack: int, units: int, load: RackLoad) -> FreeSpace:
-        """The space left with one more device in a rack, which is no switch."""
-        there = np.bincount([rack], minlength=len(self.units))
-        return replace(
-            self,
-            units=self.units - units * there,
-            load=self.load - np.outer(load, there),
-            top_unit=self.top_unit - units * there,
-            row_mw=self._rows_without(np.array([rack]), load),
-        )
-
-    def _rows_without(self, racks: Ints, load: RackLoad) -> Ints | None:
-        if self.row_mw is None:
-            return None
-        return np.asarray(self.row_mw - np.bincount(self.row[racks], minlength=len(self.row_mw)) * load.air_mw)
-
-
-def space_in(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
-    """Space for a fabric in the racks of a layout before any switch is installed.
-
-    ``nics``: load of its NICs in every rack of servers; ``load`` is negative where it exceeds what is free.
-    """
-    none, plan = np.zeros(len(layout.plan), dtype=np.int64), layout.plan
-    load, row_mw = layout.free_load, layout.free_row_mw
-    if any(nics):
-        load = load - np.outer(nics, layout.servers_in_rack > 0)
-    of_racks = layout.free_units, load, layout.top_unit, none, none, layout.most
-    space = FreeSpace(*of_racks, plan.limits, plan.row, row_mw, layout.servers_in_rack > 0, layout.air)
-    return replace(space, row_mw=space._rows_without(layout.server_racks, nics)) if any(nics) else space
-
-
 class _Filling:
-    """A layout whose racks are filled with switches, each rack from the top down.
+    """A layout whose racks are filled with switches, each rack from the top down, around those in service.
 
-    ``nics``: load of NICs in every rack of servers.
+    ``sizes``: of the switches of each tier, as far as they are known; ``staying``: switches of tiers that stay.
     """
 
-    def __init__(self, layout: Layout, nics: RackLoad) -> None:
+    def __init__(self, layout: Layout, sizes: Sequence[SwitchSize], staying: Sequence[Staying] = ()) -> None:
         self.layout = layout
-        self.space = space_in(layout, nics)
+        self.space = space_in(layout, sizes[0].nics)
+        self.staying = staying
+        if layout.standing is not None:
+            of_tiers = (*sizes, *layout.standing.sizes[len(sizes) :])
+            self.space = self.space.around([*zip(staying, of_tiers, strict=False)])
 
-    def install(self, racks: Ints, size: SwitchSize) -> Positions | None:
-        """Install a switch in each of ``racks`` (repeated for several); None if a rack has no space."""
+    def stay(self, tier: int) -> Staying:
+        """The switches of a tier that stay."""
+        return self.staying[tier] if tier < len(self.staying) else NONE_STAY
+
+    def install(self, tier: int, racks: Ints, size: SwitchSize) -> Positions | None:
+        """Install a switch of a tier in each of ``racks`` (repeated for several), beside those that stay; None if a
+        rack has no space.
+        """
         counts = np.bincount(racks, minlength=len(self.space.units))
         # Rule ``boxes_fit_racks``
-        if not len(racks) or (counts > self.space.switches(size)).any() or not self.space.takes(racks, size.load):
+        if (counts > self.space.switches(size)).any() or not self.space.takes(racks, size.load):
             return None
         order = np.argsort(racks, kind="stable")
         before = np.empty(len(racks), dtype=np.int64)
         before[order] = np.arange(len(racks)) - np.repeat(np.cumsum(counts) - counts, counts)
         unit = self.space.unit(racks, before, size)
         self.space = self.space.without(racks, size)
+        stay = self.stay(tier)
+        racks, unit = _beside(stay, stay.rack, racks), _beside(stay, stay.unit, unit)
         return Positions(racks, unit, np.asarray(height_m(unit, size.height_u)))
 
     def leaves(self, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
@@ -165,7 +60,9 @@ class _Filling:
         # Rule ``boxes_fit_racks``
         if self.space.is_overdrawn:
             return None
-        return self.install(_leaf_racks(self.layout, numbers, self.space.switches(size), self.rows(size)), size)
+        stay, space = self.stay(0), self.space.switches(size)
+        racks = _leaf_racks(self.layout, numbers, space, self.rows(size), stay)
+        return None if racks is None else self.install(0, racks, size)
 
     def rows(self, size: SwitchSize) -> RowRoom:
         """How many switches of a size rows take beside what racks do."""
@@ -182,12 +79,13 @@ class _Filling:
         away = self.layout.tray_from_m(1) @ weights / weights.sum(axis=0)
         nearest = self.layout.racks_of(1)[np.argsort(np.round(away, 6), axis=0, kind="stable")]
         most = self.layout.most_together(numbers.spines, self.layout.plan.limits.spread_spines)
-        orders = nearest.T.tolist()
-        counts, at_most = [numbers.spines] * len(orders), [most] * len(orders)
+        orders, stay = nearest.T.tolist(), self.stay(1)
+        there = _by_order(stay, stay.number // numbers.spines, len(orders))
+        counts, at_most = [numbers.spines - own.total() for own in there], [most] * len(orders)
         if numbers.pods == 1:
             orders, counts, at_most = _over_halls(self.layout, orders, counts, at_most)
-        racks = _dealt(orders, counts, self.space.switches(size).tolist(), at_most, self.rows(size))
-        return self.install(np.array(racks, dtype=np.int64), size)
+        racks = _dealt(orders, counts, self.space.switches(size).tolist(), at_most, self.rows(size), there)
+        return None if racks is None else self.install(1, racks, size)
 
     def cores(self, numbers: ClosNumbers, size: SwitchSize, spine_racks: Ints) -> Positions | None:
         """Install cores in the racks nearest to all spines on average, each rack filled before the next.
@@ -198,10 +96,34 @@ class _Filling:
         count = numbers.planes * numbers.cores
         nearest = _for_cores(self.layout, spine_racks)
         most = self.layout.most_together(int(count), self.layout.plan.limits.spread_spines)
-        dealt = _over_halls(self.layout, [nearest.tolist()], [int(count)], [most])
-        racks = np.array(_dealt(*dealt[:2], self.space.switches(size).tolist(), dealt[2], self.rows(size)), np.int64)
-        cuts = self.layout.plan.limits.spread_spines and not _outlive(numbers, spine_racks, racks)
-        return self.install(_in_turn(racks) if cuts else racks, size)
+        stay = self.stay(2)
+        dealt = _over_halls(self.layout, [nearest.tolist()], [int(count) - len(stay.number)], [most])
+        there = _by_order(stay, 0 * stay.number, len(dealt[0]))
+        racks = _dealt(*dealt[:2], self.space.switches(size).tolist(), dealt[2], self.rows(size), there)
+        if racks is None:
+            return None
+        whole = _beside(stay, stay.rack, racks)
+        cuts = self.layout.plan.limits.spread_spines and not _outlive(numbers, spine_racks, whole)
+        return self.install(2, _in_turn(racks) if cuts else racks, size)
+
+
+def _beside(stay: Staying, there: Ints, new: Ints) -> Ints:
+    """What ``there`` says of switches that stay, and ``new`` of the others, in the order of their numbers."""
+    if not len(there):
+        return new
+    is_new = np.ones(len(there) + len(new), dtype=np.bool_)
+    is_new[stay.number] = False
+    whole = np.empty(len(is_new), dtype=np.int64)
+    whole[stay.number], whole[is_new] = there, new
+    return whole
+
+
+def _by_order(stay: Staying, order: Ints, orders: int) -> list[Counter[int]]:
+    """Switches that stay, by rack, of each of the ``orders`` by which switches are dealt; ``order``: of each."""
+    there = [Counter[int]() for _ in range(orders)]
+    for own, rack in zip(order.tolist(), stay.rack.tolist(), strict=True):
+        there[own][rack] += 1
+    return there
 
 
 def _outlive(numbers: ClosNumbers, spine_racks: Ints, core_racks: Ints) -> bool:
@@ -226,33 +148,51 @@ def _in_turn(racks: Ints) -> Ints:
 
 
 def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -> tuple[Positions, ...] | None:
-    """Positions of leaves, spines and cores; ``sizes``: by tier from the leaves up. None if they do not fit."""
-    filling = _Filling(layout, sizes[0].nics)
-    leaves = filling.leaves(numbers, sizes[0])
-    if leaves is None or not stays_in_halls(layout, numbers, 0, leaves.rack) or len(sizes) == 1:
-        return None if leaves is None or len(sizes) > 1 else (leaves,)
+    """Positions of leaves, spines and cores; ``sizes``: by tier from the leaves up. None if they do not fit, or are not
+    those in service with others.
+    """
+    filling = _filling(layout, numbers, sizes)
+    leaves = None if filling is None else filling.leaves(numbers, sizes[0])
+    if filling is None or leaves is None or not _may_be(layout, numbers, 0, leaves.rack):
+        return None
+    if len(sizes) == 1:
+        return (leaves,)
     spines = filling.spines(numbers, sizes[1], leaves.rack)
-    if spines is None or not stays_in_halls(layout, numbers, 1, spines.rack):
+    if spines is None or not _may_be(layout, numbers, 1, spines.rack):
         return None
     if len(sizes) == 2:
         return leaves, spines
     cores = filling.cores(numbers, sizes[2], spines.rack)
-    return None if cores is None or not stays_in_halls(layout, numbers, 2, cores.rack) else (leaves, spines, cores)
+    return None if cores is None or not _may_be(layout, numbers, 2, cores.rack) else (leaves, spines, cores)
+
+
+def _may_be(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> bool:
+    """Whether the switches of a tier may be in their racks; those that are dealt are spread, but for what stays."""
+    return (stays_in_halls if layout.standing is None else is_spread)(layout, numbers, tier, racks)
 
 
 def place_leaves(layout: Layout, numbers: ClosNumbers, size: SwitchSize) -> Positions | None:
     """Positions of the leaves as of ``place``: they do not depend on spines and cores."""
-    return _Filling(layout, size.nics).leaves(numbers, size)
+    filling = _filling(layout, numbers, (size,))
+    return None if filling is None else filling.leaves(numbers, size)
 
 
-def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints, rows: RowRoom) -> Ints:
-    """Rack of every leaf in the order of numbers; empty if they do not fit.
+def _filling(layout: Layout, numbers: ClosNumbers, sizes: Sequence[SwitchSize]) -> _Filling | None:
+    """The racks before any new switch is there; None where other switches are in service than the first ones."""
+    if layout.standing is None:
+        return _Filling(layout, sizes)
+    staying = layout.standing.staying(numbers, len(sizes))
+    return None if staying is None else _Filling(layout, sizes, staying)
+
+
+def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints, rows: RowRoom, stay: Staying) -> Ints | None:
+    """Rack of every new leaf in the order of numbers, beside those that stay; None if they do not fit.
 
     ``space``: leaves that each rack holds; ``rows``: that rows do.
     """
-    leaf, spreads = np.arange(numbers.planes * numbers.leaves), layout.spreads_leaves
+    spreads, leaf = layout.spreads_leaves, np.delete(np.arange(numbers.planes * numbers.leaves), stay.number)
     plane, group, rail = leaf // numbers.leaves, numbers.group_of_leaf(leaf), numbers.rail_of_leaf(leaf)
-    counts = np.bincount(group)
+    counts = np.bincount(group, minlength=int(numbers.groups))
     if layout.has_leaves_with_servers:
         rails = counts[group] // numbers.planes
         over_planes = (rails == 1) & spreads
@@ -262,9 +202,8 @@ def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints, rows: RowRoom
     own = _own_rack(layout, numbers)
     stays = np.isin(own, layout.racks_of(0)) & (space[own] >= counts)
     most = np.where(stays, counts, together).tolist()
-    dealt = _dealt(layout.nearest_to_groups(numbers.g), counts.tolist(), space.tolist(), most, rows)
-    racks = np.array(dealt, dtype=np.int64)
-    return racks[np.argsort(np.lexsort((rail, plane, group)))] if racks.size else racks
+    racks = _dealt(layout.nearest_to_groups(numbers.g), counts.tolist(), space.tolist(), most, rows)
+    return None if racks is None else racks[np.argsort(np.lexsort((rail, plane, group)))]
 
 
 def _own_rack(layout: Layout, numbers: ClosNumbers) -> Ints:
@@ -357,17 +296,25 @@ class RowRoom:
         return taken
 
 
-def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: list[int], rows: RowRoom) -> list[int]:
-    """Racks of ``counts`` switches by ``orders`` of racks, each rack filled before the next; empty if space ends.
+def _dealt(
+    orders: list[list[int]],
+    counts: list[int],
+    space: list[int],
+    most: list[int],
+    rows: RowRoom,
+    there: Sequence[Mapping[int, int]] = (),
+) -> Ints | None:
+    """Racks of ``counts`` switches by ``orders`` of racks, each rack filled before the next; None if space ends.
 
-    ``most``: switches of each order in one rack.
+    ``most``: switches of each order in one rack, with those that are ``there``, by rack.
     """
     racks: list[int] = []
-    for order, count, at_most in zip(orders, counts, most, strict=True):
+    held = (*there, *({},) * (len(orders) - len(there)))
+    for order, count, at_most, own in zip(orders, counts, most, held, strict=True):
         missing = count
-        for rack in order:
-            taken = min(missing, space[rack], at_most)
-            taken = rows.take(rack, taken) if taken else 0
+        for rack in order if missing else ():
+            taken = min(missing, space[rack], at_most - own.get(rack, 0))
+            taken = rows.take(rack, taken) if taken > 0 else 0
             if taken:
                 space[rack] -= taken
                 racks += [rack] * taken
@@ -375,8 +322,8 @@ def _dealt(orders: list[list[int]], counts: list[int], space: list[int], most: l
                 if not missing:
                     break
         if missing:
-            return []
-    return racks
+            return None
+    return np.array(racks, dtype=np.int64)
 
 
 def _for_cores(layout: Layout, served: Ints) -> Ints:

@@ -13,6 +13,7 @@ from fabopt.errors import Fault, fault
 from fabopt.floor.group_runs import KINDS, Sizes, group_runs
 from fabopt.io.design import parse_json, whole_design
 from fabopt.io.faults import document_of, refuse
+from fabopt.io.floor_in_service import faults_of_floor
 from fabopt.io.library import check_is_file, read_bytes, shown
 from fabopt.io.moves import faults_of_moves
 from fabopt.io.text import DESIGN
@@ -51,11 +52,16 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
     faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file)]
     faults += faults_of_moves(case, told.case, file)
+    if design.fabrics and design.stages:
+        faults += faults_of_floor(case, design, told.case, file, shown(path))
     if faults:
         raise refuse(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     site = case.site
-    if site.distances_m is None:
+    if site.has_floor:
+        per_rack = None if design.floor is None else design.floor.servers_per_rack
+        site = site.model_copy(update={"servers_per_rack": per_rack})
+    elif site.distances_m is None:
         said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
         site = site.model_copy(update={"distances_m": said})
     if base.move is not None:
@@ -131,8 +137,6 @@ def _unfit(base: _ServingDesign, stage: str, file: str) -> Iterator[Fault]:
     if stage and stage not in names:
         yield fault(file, "base.file", "the design has no such stage", stage, allowed=", ".join(names))
         return
-    if base.case.site.has_floor:
-        yield fault(base.file, "floor", "places of a floor cannot be kept", hint="leave `site.floor` out of its case")
     for fabric in design.fabrics:
         for key, problem in _outside(fabric, base):
             yield fault(base.file, f"fabrics.{fabric.name}.{key}", problem, hint="docs/formulation/outside.md")
@@ -155,10 +159,12 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
             yield f"attachments.{attachment.name}", "attachments with a ratio of their own cannot be gone on from"
     if any(there.links_per_pair > fabric.structure.links_per_pair for there in fabric.growth[base.stage :][:1]):
         yield "growth", "cables that a later stage moves cannot be gone on from"
-    makes = grouped(((row.from_, row.to), tuple((p.id, p.length_m) for p in row.parts)) for row in fabric.links)
+    makes = grouped(
+        ((row.from_, row.to, row.runs_m), tuple((p.id, p.length_m) for p in row.parts)) for row in fabric.links
+    )
     for ends, parts in makes.items():
         if len(set(parts)) > 1:
-            yield "links", f"links of several parts cannot be gone on from: {' to '.join(ends)}"
+            yield "links", f"links of several parts cannot be gone on from: {' to '.join(ends[:2])}"
 
 
 def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
@@ -200,7 +206,7 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
     for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
         problem = f"the catalog lacks a part that is in service in {base.file}"
         yield fault(file, "catalog", problem, part, hint="add it to a catalog")
-    if case.site.distances_m is None and base.case.site.distances_m is None:
+    if case.site.distances_m is None and base.case.site.distances_m is None and not base.case.site.has_floor:
         yield from _too_short(case, base, catalog, file)
 
 
@@ -258,7 +264,6 @@ def _too_short(case: Case, base: _ServingDesign, catalog: Catalog, file: str) ->
 def _not_yet(case: Case, file: str) -> Iterator[Fault]:
     """Keys that do not go with a base."""
     given = {
-        "site.floor": case.site.has_floor,
         "site.labour": case.site.labour is not None,
         "scenarios": bool(case.scenarios),
         "growth.recabling": case.growth.recabling == "allow",

@@ -27,7 +27,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
-from fabopt.schema.fabric_design import FabricDesign
+from fabopt.schema.fabric_design import FabricDesign, LinkRow
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import Homing, Pairing, Surviving
@@ -71,7 +71,8 @@ class InService:
     """A fabric as it is in service; as a key, itself alone.
 
     ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service,
-    with ``attachments``; ``leaves``: the types that a leaf of another type than the others may be of.
+    with ``attachments``; ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``:
+    on a floor, in the order in which they are filled; ``stages``: names of those that are in service.
     """
 
     fabric: FabricDesign
@@ -80,6 +81,21 @@ class InService:
     sizes: tuple[int, ...]
     attachments: tuple[Attachment, ...] = ()
     leaves: tuple[SwitchType, ...] = ()
+    server_racks: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that the file plans is in service."""
+        return len(self.stages) == len(self.sizes)
+
+    def runs_of(self, row: LinkRow) -> list[float] | None:
+        """The length classes of the links of a cage that are in service; None where a row has none of a cage's."""
+        if row.runs_m is None:
+            return []
+        names = row.stages or self.stages[:1] * len(row.runs_m)
+        own = [run for run, name in zip(row.runs_m, names, strict=True) if name in self.stages]
+        return own or None
 
 
 class Span(NamedTuple):

@@ -9,10 +9,12 @@ from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.interchangeable import beside_those_in_service
 from fabopt.schema.case import Case
+from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Base
 from fabopt.schema.installed import base_of, fabric_at
+from fabopt.units import ceil_div
 
 
 def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[FabricProblem, ...]:
@@ -29,6 +31,8 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
             sizes[stage],
             sizes,
             tuple(one for one in asked[whole.name].attachments if one.first_stage <= stage),
+            server_racks=racks_in_service(base, sizes[stage]),
+            stages=tuple(one.name for one in base.stages[: stage + 1]),
         )
         for whole in base.fabrics
     }
@@ -46,6 +50,12 @@ def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
         if not isinstance(asked, str):
             chosen[role] = tuple(dict.fromkeys((*asked, id_)))
     return fabric.model_copy(update={"switches": fabric.switches.model_copy(update=chosen)}) if chosen else fabric
+
+
+def racks_in_service(base: Design, servers: int) -> tuple[str, ...]:
+    """Ids of the racks that the first ``servers`` servers fill, in this order; none without a floor."""
+    floor = base.floor
+    return () if floor is None else floor.server_racks[: ceil_div(servers, floor.servers_per_rack)]
 
 
 def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProblem:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from fabopt.floor.appliances import Appliance, may_hold
-from fabopt.floor.placement import FreeSpace
+from fabopt.floor.free_space import FreeSpace
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.racks import Floats, Positions

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.floor.arrangements import InPlaces
+from fabopt.floor.free_space import FreeSpace, space_in
 from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.loads import added
 from fabopt.floor.open_layouts import OpenLayout
-from fabopt.floor.placement import FreeSpace, is_spread, space_in
+from fabopt.floor.placement import is_spread
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.racks import Floats, Ints, Positions, height_m
 from fabopt.network.clos_links import ClosNumbers, TierLinks

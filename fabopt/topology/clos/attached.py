@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.floor.appliances import Appliance, ApplianceKey, StandingDevices, place_hosts, racks_in_use
+from fabopt.floor.free_space import FreeSpace, space_in
 from fabopt.floor.group_runs import classes_of_runs
-from fabopt.floor.placement import FreeSpace, space_in
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.floor.racks import Positions, height_m

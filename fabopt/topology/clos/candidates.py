@@ -187,7 +187,7 @@ def _candidate(
     fabric, clos = with_attached_runs(problem, fabric, clos)
     choices = all_choices(_links(problem, fabric, clos, servers, crossed, ways))
     if choices is not None and fabric.in_service is not None:
-        choices = with_parts_in_service(fabric.in_service.fabric, choices)
+        choices = with_parts_in_service(fabric.in_service, choices)
     if choices is None:
         return None
     return Candidate(

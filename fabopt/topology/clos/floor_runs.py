@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fabopt.floor.free_space import space_in
 from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.layouts import Layout
-from fabopt.floor.placement import place, place_leaves, space_in
+from fabopt.floor.placement import place, place_leaves
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.racks import Positions, height_m

@@ -30,6 +30,7 @@ from fabopt.parts.switches import TIER_ROLES
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import RACK
+from fabopt.topology.clos.around import beside, standing_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import airs_of, switch_sizes
 from fabopt.units import ceil_div
@@ -75,6 +76,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     equal = equal_share(index, len(sketches))
     outlives = any(survival.failed == RACK for other in problem.fabrics for survival in other.resilience)
     as_the_rule = _spreads_of_the_rule(floor.plan.limits)
+    standing = standing_of(problem, problem.fabrics[index], sketches[index][0])
     worth_it = [
         layout
         for over in (None, *(SPREADS if outlives else as_the_rule))
@@ -88,7 +90,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
             spreading = partial(sized, spread_over=over)
             worth_it += spreading(racks, partial(_share_by_need, problem, index, needs, racks))
             worth_it += _with_leaves_apart(problem, index, needs, spreading)
-    return worth_it
+    return worth_it if standing is None else beside(worth_it, standing)
 
 
 def _spreads_of_the_rule(limits: RackLimits) -> tuple[int, ...]:

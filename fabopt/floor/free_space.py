@@ -1,0 +1,146 @@
+"""Space that is left for switches in every rack: units, load, number of switches and cable ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fabopt.floor.airflow import HallAir
+from fabopt.floor.layouts import Layout
+from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
+from fabopt.floor.policies import SwitchSize
+from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
+from fabopt.floor.racks import Ints, Mask
+from fabopt.floor.standing import Staying
+
+
+@dataclass(frozen=True, eq=False)
+class FreeSpace:
+    """Space left for switches of a fabric in every rack, each of shape (racks,).
+
+    ``units``: whole ones; ``load``: of each quantity, shape (quantities, racks); ``top_unit``: the highest free unit;
+    ``installed``: number of switches; ``cable_ends``: at them; ``most``: limits of these two in each rack. ``row``: of
+    each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any. ``beside``:
+    whether a rack has servers; ``air``: the way in which racks of switches blow.
+    """
+
+    units: Ints
+    load: Ints
+    top_unit: Ints
+    installed: Ints
+    cable_ends: Ints
+    most: tuple[Ints, Ints]
+    limits: RackLimits
+    row: Ints
+    row_mw: Ints | None
+    beside: Mask
+    air: HallAir
+
+    def times(self, load: RackLoad) -> Ints:
+        """How often each rack, in a row by itself, takes a load, shape (racks,)."""
+        most = np.full(len(self.units), UNLIMITED)
+        for free, amount in zip(self.load, load, strict=True):
+            if amount:
+                most = np.minimum(most, free // amount)
+        if self.row_mw is not None and load.air_mw:
+            most = np.minimum(most, self.row_mw[self.row] // load.air_mw)
+        return most
+
+    def takes(self, racks: Ints, load: RackLoad) -> bool:
+        """Whether rows take a load in each of ``racks``, shape (loads,), repeated for several."""
+        if self.row_mw is None:
+            return True
+        counts = np.bincount(self.row[racks], minlength=len(self.row_mw))
+        return bool((counts * load.air_mw <= self.row_mw).all())
+
+    @property
+    def is_overdrawn(self) -> bool:
+        """Whether a rack or a row has more than it takes before any switch is there."""
+        return bool((self.load < 0).any()) or (self.row_mw is not None and bool((self.row_mw < 0).any()))
+
+    def switches(self, size: SwitchSize) -> Ints:
+        """Number of further switches of a size that each rack holds, shape (racks,)."""
+        most = self.limits.most_switches(self.units, self.installed, size.units)
+        if any(size.load):
+            most = np.minimum(most, self.times(size.load))
+        if self.limits.switches < NO_LIMIT:
+            most = np.minimum(most, self.most[0] - self.installed)
+        if size.cable_ends:
+            most = np.minimum(most, (self.most[1] - self.cable_ends) // size.cable_ends)
+        # Rule ``racks_blow_one_way``
+        if size.airflows:
+            most = self.air.takes(size.airflows, self.beside) * most
+        return np.asarray(np.maximum(0, most))
+
+    def unit(self, racks: Ints, before: Ints, size: SwitchSize) -> Ints:
+        """The lowest unit of a switch in each of ``racks``, below ``before`` others of its size, broadcast.
+
+        The cable managers of a switch are below it.
+        """
+        managers = self.limits.managers
+        installed = self.installed[racks]
+        between = managers(installed + before) - managers(installed)
+        return np.asarray(self.top_unit[racks] - (before + 1) * size.units - between + 1)
+
+    def without(self, racks: Ints, size: SwitchSize) -> FreeSpace:
+        """The space left with a switch in each of ``racks``.
+
+        ``racks``: indices, shape (switches,), repeated for several switches.
+        """
+        counts = np.bincount(racks, minlength=len(self.units))
+        installed = self.installed + counts
+        taken = counts * size.units + self.limits.managers(installed) - self.limits.managers(self.installed)
+        return replace(
+            self,
+            units=self.units - taken,
+            load=self.load - np.outer(size.load, counts) if any(size.load) else self.load,
+            top_unit=self.top_unit - taken,
+            installed=installed,
+            cable_ends=self.cable_ends + counts * size.cable_ends,
+            row_mw=self._rows_without(racks, size.load),
+        )
+
+    def below(self, rack: int, units: int, load: RackLoad) -> FreeSpace:
+        """The space left with one more device in a rack, which is no switch."""
+        there = np.bincount([rack], minlength=len(self.units))
+        return replace(
+            self,
+            units=self.units - units * there,
+            load=self.load - np.outer(load, there),
+            top_unit=self.top_unit - units * there,
+            row_mw=self._rows_without(np.array([rack]), load),
+        )
+
+    def around(self, staying: Sequence[tuple[Staying, SwitchSize]]) -> FreeSpace:
+        """The space left beside the switches of each tier that stay, of a size, and below the lowest of a rack."""
+        space, bottom = self, self.top_unit - self.units
+        for own, size in staying:
+            space = space.without(own.rack, size)
+        top = self.top_unit.copy()
+        for own, _ in staying:
+            np.minimum.at(top, own.rack, own.unit - 1)
+        # the managers of the lowest one are below it
+        last = self.limits.managers(space.installed) - self.limits.managers(np.maximum(0, space.installed - 1))
+        top = np.where(space.installed > self.installed, top - last, top)
+        return replace(space, top_unit=top, units=np.maximum(0, top - bottom))
+
+    def _rows_without(self, racks: Ints, load: RackLoad) -> Ints | None:
+        if self.row_mw is None:
+            return None
+        return np.asarray(self.row_mw - np.bincount(self.row[racks], minlength=len(self.row_mw)) * load.air_mw)
+
+
+def space_in(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
+    """Space for a fabric in the racks of a layout before any switch is installed.
+
+    ``nics``: load of its NICs in every rack of servers; ``load`` is negative where it exceeds what is free.
+    """
+    none, plan = np.zeros(len(layout.plan), dtype=np.int64), layout.plan
+    load, row_mw = layout.free_load, layout.free_row_mw
+    if any(nics):
+        load = load - np.outer(nics, layout.servers_in_rack > 0)
+    of_racks = layout.free_units, load, layout.top_unit, none, none, layout.most
+    space = FreeSpace(*of_racks, plan.limits, plan.row, row_mw, layout.servers_in_rack > 0, layout.air)
+    return replace(space, row_mw=space._rows_without(layout.server_racks, nics)) if any(nics) else space

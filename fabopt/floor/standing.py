@@ -1,0 +1,114 @@
+"""What of a fabric is in service on a floor: the racks of its servers, and the places of its switches, which stay."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.floor.policies import SwitchSize
+from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
+from fabopt.floor.racks import Ints, Positions
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_stages import StageNumbers, of_cores, of_leaves, of_spines
+from fabopt.schema.structure import Structure
+
+_STAGES_OF = (of_leaves, of_spines, of_cores)
+
+
+class Staying(NamedTuple):
+    """Switches of a tier that stay: ``number`` in the tier, rising, with the rack and the lowest unit of each, all of
+    shape (switches,).
+    """
+
+    number: Ints
+    rack: Ints
+    unit: Ints
+
+
+NONE_STAY = Staying(*(np.array([], dtype=np.int64) for _ in Staying._fields))
+
+
+@dataclass(frozen=True, eq=False)
+class StandingFabric:
+    """A fabric in service. ``server_racks``: in the order in which they are filled, shape (racks,); ``tiers``:
+    positions of the leaves, spines and cores that its file plans for ``planned`` servers by ``structure``, of which
+    ``first`` are there; ``sizes``: of these switches, by tier.
+    """
+
+    server_racks: Ints
+    tiers: tuple[Positions, ...]
+    structure: Structure
+    planned: int
+    first: StageNumbers
+    sizes: tuple[SwitchSize, ...]
+
+    def staying(self, numbers: ClosNumbers, sized: int) -> tuple[Staying, ...] | None:
+        """The switches of each tier in a network that goes on, of which ``sized`` tiers have their sizes; None where
+        these have other switches first. Those of other tiers have no number yet.
+        """
+        before, stay = self._numbers(numbers), []
+        for tier, own in enumerate(self.tiers):
+            there = _there(tier, before, self.first, len(own.rack))
+            number = NONE_STAY.number
+            if tier < sized:
+                number = _there(tier, numbers, self.first, _switches(tier, numbers))
+                if len(number) != len(there):
+                    return None
+            stay.append(Staying(number, own.rack[there], own.unit[there]))
+        return tuple(stay)
+
+    def racks_of(self, tier: int) -> Ints:
+        """Racks of the switches of a tier that the file plans, in the order of the plan, shape (racks found,)."""
+        return np.unique(self.tiers[tier].rack) if tier < len(self.tiers) else NONE_STAY.rack
+
+    @property
+    def switch_racks(self) -> Ints:
+        """Racks of switches of any tier, in the order of the plan, shape (racks found,)."""
+        return np.unique(np.concatenate([own.rack for own in self.tiers]))
+
+    def lowest_units(self, racks: int, limits: RackLimits) -> Ints:
+        """The lowest unit of the switches that the file plans, and of their cable managers, in each of ``racks``; more
+        than a rack has where there are none; shape (racks,).
+        """
+        lowest = np.full(racks, NO_LIMIT)
+        for own in self.tiers:
+            np.minimum.at(lowest, own.rack, own.unit - ceil(limits.manager_units))
+        return lowest
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for fabrics that stand alike."""
+        places = tuple((own.rack.tobytes(), own.unit.tobytes()) for own in self.tiers)
+        return self.server_racks.tobytes(), places, self.first, self.sizes
+
+    def _numbers(self, like: ClosNumbers) -> ClosNumbers:
+        """The numbers of the network that the file plans."""
+        own, is_three = self.structure, self.structure.tiers > 2
+        return replace(
+            like,
+            servers=self.planned,
+            g=own.servers_per_group,
+            spines=own.spines_per_pod,
+            groups_per_pod=own.groups_per_pod if is_three else own.groups,
+            rail_pods=is_three and own.pod_of == "rail",
+            x=own.cores_per_group * own.links_per_core_pair,
+            q=own.spines_per_core_group,
+            m2=own.links_per_core_pair,
+        )
+
+
+def _switches(tier: int, numbers: ClosNumbers) -> int:
+    """Switches of a tier over all planes."""
+    of_plane = (numbers.leaves, numbers.pods * numbers.spines, numbers.cores)[tier]
+    return int(numbers.planes * of_plane)
+
+
+def _there(tier: int, numbers: ClosNumbers, first: StageNumbers, switches: int) -> Ints:
+    """The switches of a tier that the first stage has, of ``switches``."""
+    if tier and not (first.spines if tier == 1 else first.group_cores):
+        return NONE_STAY.number
+    return np.flatnonzero(_STAGES_OF[tier](numbers, (first,), np.arange(switches)) == 0)

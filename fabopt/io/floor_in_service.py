@@ -1,0 +1,83 @@
+"""What a floor must be for a case to go on from a base that stands on it: its racks, their rules, their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fabopt.errors import Fault, fault
+from fabopt.floor.rack_rules import rack_limits
+from fabopt.floor.racks import Racks
+from fabopt.schema.case import Case
+from fabopt.schema.design import Design
+from fabopt.schema.floor import Campus
+
+# Of a floor, what may be otherwise than in the base: its size, and which racks there are for what is new.
+_OPEN = ("rows", "racks_per_row", "aisle_m", "blocked", "reserved", "network_racks", "server_racks")
+
+
+def faults_of_floor(case: Case, base: Design, told: Case, file: str, of_base: str) -> Iterator[Fault]:
+    """Where the floor of a case is none on which its base stands; ``told``: the base's case, ``of_base``: its file."""
+    floor, before = case.site.floor, told.site.floor
+    if before is None or floor is None:
+        if before is not None:
+            problem = f"the devices of {of_base} stand on a floor, and here is none"
+            yield fault(file, "site.floor", problem, hint="give the floor of its case, or a larger one")
+        if floor is not None:
+            problem = f"the devices of {of_base} have no places, as it was designed without a floor"
+            yield fault(file, "site.floor", problem, hint="leave it out, or design the base on the floor")
+        return
+    yield from _not_yet(case, told, file)
+    if isinstance(floor, Campus) or isinstance(before, Campus):
+        return
+    for key in type(floor).model_fields:
+        if key not in _OPEN and getattr(floor, key) != getattr(before, key):
+            problem = f"is otherwise in {of_base}, whose racks and cables stay"
+            yield fault(file, f"site.floor.{key}", problem, getattr(floor, key), allowed=str(getattr(before, key)))
+    for key in ("rows", "racks_per_row"):
+        size, least = getattr(floor, key), getattr(before, key)
+        if size < least:
+            problem = f"a smaller floor than that of {of_base}, whose racks stay"
+            yield fault(file, f"site.floor.{key}", problem, size, allowed=f"{least} or more")
+    yield from _lost_racks(case, base, file, of_base)
+    if rack_limits(case) != rack_limits(told):
+        problem = f"racks have other rules than in {of_base}, whose devices stay"
+        yield fault(file, "site.rack_rules", problem, hint="give `site.rack_rules` and `rules` as its case has them")
+    per_rack = None if base.floor is None else base.floor.servers_per_rack
+    if case.site.servers_per_rack not in (None, per_rack):
+        problem = f"other racks of servers than in {of_base}"
+        yield fault(file, "site.servers_per_rack", problem, case.site.servers_per_rack, allowed=str(per_rack))
+
+
+def _lost_racks(case: Case, base: Design, file: str, of_base: str) -> Iterator[Fault]:
+    """Racks with devices of the base that the floor lacks, or that are not for this cluster."""
+    assert case.site.floor is not None and base.floor is not None
+    floor, places = case.site.floor, [fabric.places for fabric in base.fabrics]
+    racks = {rack for of_fabric in places for rack, _ in (*of_fabric.leaf, *of_fabric.spine, *of_fabric.core)}
+    known = set(Racks(floor).ids)
+    for key in ("blocked", "reserved"):
+        for rack in sorted({*racks, *base.floor.server_racks}.intersection(getattr(floor, key))):
+            problem = f"the rack {rack} has devices in service in {of_base}"
+            yield fault(file, f"site.floor.{key}", problem, rack, hint="leave it out")
+    for rack in sorted({*racks, *base.floor.server_racks} - known):
+        problem = f"the floor lacks the rack {rack}, which has devices in service in {of_base}"
+        yield fault(file, "site.floor", problem, rack, allowed=f"{min(known)} to {max(known)}")
+    named = floor.server_racks
+    if named is not None and named[: len(base.floor.server_racks)] != base.floor.server_racks:
+        own = ", ".join(base.floor.server_racks)
+        problem = f"begins otherwise than with the racks in service in {of_base}"
+        yield fault(file, "site.floor.server_racks", problem, list(named), allowed=f"{own}, and others")
+
+
+def _not_yet(case: Case, told: Case, file: str) -> Iterator[Fault]:
+    """Keys that do not go with a base on a floor."""
+    given = {
+        "site.halls": isinstance(case.site.floor, Campus) or isinstance(told.site.floor, Campus),
+        "site.cabling": case.site.trunked or told.site.trunked,
+        "fabrics": len(case.fabrics) > 1,
+        "fabrics[0].attachments": any(one.attachments for one in (*case.fabrics, *told.fabrics)),
+    }
+    problems = {"fabrics": "several fabrics do not go with a base on a floor"}
+    for key, is_given in given.items():
+        if is_given:
+            problem = problems.get(key, "does not go with a base on a floor")
+            yield fault(file, key, problem, hint="leave it out; docs/formulation/outside.md")

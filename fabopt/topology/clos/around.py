@@ -1,0 +1,76 @@
+"""Layouts around what is in service: it keeps its racks, and what is new has those that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from fabopt.floor.layouts import Layout, reachable
+from fabopt.floor.racks import Ints, Positions, height_m
+from fabopt.floor.standing import StandingFabric
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.topology.clos.in_service import first_stage
+from fabopt.topology.clos.shape import Parts
+from fabopt.topology.clos.switch_sizes import switch_sizes
+
+
+def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> StandingFabric | None:
+    """What of a fabric is in service on the floor of a problem; None without a base.
+
+    ``parts``: of a network that goes on from it.
+    """
+    there, plan = fabric.in_service, problem.floor.plan
+    if there is None or there.whole.placement is None:
+        return None
+    sizes = switch_sizes(problem, fabric, parts)
+    of_tiers = zip(sizes, (there.whole.places.leaf, there.whole.places.spine, there.whole.places.core), strict=False)
+    tiers = tuple(
+        Positions(plan.indices(rack for rack, _ in places), unit, height_m(unit, size.height_u))
+        for size, places in of_tiers
+        for unit in (np.array([lowest for _, lowest in places], dtype=np.int64),)
+        if places
+    )
+    first = first_stage(there.fabric, there.servers)
+    racks, sizes = plan.indices(there.server_racks), sizes[: len(tiers)]
+    return StandingFabric(racks, tiers, there.whole.clos, there.sizes[-1], first, sizes)
+
+
+def beside(layouts: Iterable[Layout], standing: StandingFabric) -> list[Layout]:
+    """The different layouts in which new servers and switches are beside those in service."""
+    found = {layout.key_on_plan: layout for one in layouts for layout in _around(one, standing)}
+    return list(found.values())
+
+
+def _around(layout: Layout, standing: StandingFabric) -> Iterator[Layout]:
+    """A layout whose racks of servers begin with those in service, if there are enough others: first those that it has
+    servers in, then free ones, those that it keeps for switches, and those below switches in service last.
+    """
+    own, taken, plan = standing.server_racks, standing.switch_racks, layout.plan
+    free = reachable(plan)
+    if plan.server_racks is not None:
+        free = plan.server_racks[np.isin(plan.server_racks, free)]
+    elif isinstance(plan.floor.network_racks, tuple):
+        free = _without(free, plan.network_racks())
+    in_turn = (layout.server_racks, _without(free, layout.switch_racks), free)
+    wanted = _without(np.concatenate(in_turn), np.concatenate([own, taken]))
+    below = _without(free[standing.lowest_units(len(plan), plan.limits)[free] > layout.server_size.units], own)
+    new = _without(np.concatenate([wanted, below]), own)[: max(0, len(layout.server_racks) - len(own))]
+    racks = np.concatenate([own, new])
+    if len(racks) == len(layout.server_racks):
+        pins = {tier: _joined(standing.racks_of(tier), named) for tier, named in layout.pins.items()}
+        left = _without(layout.switch_racks, _without(new, layout.server_racks))
+        yield replace(layout, server_racks=racks, switch_racks=_joined(taken, left), pins=pins, standing=standing)
+
+
+def _without(racks: Ints, others: Ints) -> Ints:
+    """The racks that are none of ``others``, each once, in their order, shape (racks found,)."""
+    left = [rack for rack in dict.fromkeys(racks.tolist()) if rack not in set(others.tolist())]
+    return np.array(left, dtype=np.int64)
+
+
+def _joined(first: Ints, others: Ints) -> Ints:
+    """Racks and others, each once, in their order, shape (racks found,)."""
+    return np.array(list(dict.fromkeys([*first.tolist(), *others.tolist()])), dtype=np.int64)

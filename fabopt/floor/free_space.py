@@ -13,7 +13,7 @@ from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Mask
-from fabopt.floor.standing import Staying
+from fabopt.floor.standing import StandingSwitches
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class FreeSpace:
             row_mw=self._rows_without(np.array([rack]), load),
         )
 
-    def around(self, staying: Sequence[tuple[Staying, SwitchSize]]) -> FreeSpace:
+    def around(self, staying: Sequence[tuple[StandingSwitches, SwitchSize]]) -> FreeSpace:
         """The space left beside the switches of each tier that stay, of a size, and below the lowest of a rack."""
         space, bottom = self, self.top_unit - self.units
         for own, size in staying:

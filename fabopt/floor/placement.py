@@ -12,7 +12,7 @@ from fabopt.floor.layouts import Layout
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS
 from fabopt.floor.racks import Ints, Positions, height_m
-from fabopt.floor.standing import NONE_STAY, Staying
+from fabopt.floor.standing import NONE_STAY, StandingSwitches
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.units import ceil_div
 
@@ -26,7 +26,7 @@ class _Filling:
     ``sizes``: of the switches of each tier, as far as they are known; ``staying``: switches of tiers that stay.
     """
 
-    def __init__(self, layout: Layout, sizes: Sequence[SwitchSize], staying: Sequence[Staying] = ()) -> None:
+    def __init__(self, layout: Layout, sizes: Sequence[SwitchSize], staying: Sequence[StandingSwitches] = ()) -> None:
         self.layout = layout
         self.space = space_in(layout, sizes[0].nics)
         self.staying = staying
@@ -34,7 +34,7 @@ class _Filling:
             of_tiers = (*sizes, *layout.standing.sizes[len(sizes) :])
             self.space = self.space.around([*zip(staying, of_tiers, strict=False)])
 
-    def stay(self, tier: int) -> Staying:
+    def stay(self, tier: int) -> StandingSwitches:
         """The switches of a tier that stay."""
         return self.staying[tier] if tier < len(self.staying) else NONE_STAY
 
@@ -107,7 +107,7 @@ class _Filling:
         return self.install(2, _in_turn(racks) if cuts else racks, size)
 
 
-def _beside(stay: Staying, there: Ints, new: Ints) -> Ints:
+def _beside(stay: StandingSwitches, there: Ints, new: Ints) -> Ints:
     """What ``there`` says of switches that stay, and ``new`` of the others, in the order of their numbers."""
     if not len(there):
         return new
@@ -118,7 +118,7 @@ def _beside(stay: Staying, there: Ints, new: Ints) -> Ints:
     return whole
 
 
-def _by_order(stay: Staying, order: Ints, orders: int) -> list[Counter[int]]:
+def _by_order(stay: StandingSwitches, order: Ints, orders: int) -> list[Counter[int]]:
     """Switches that stay, by rack, of each of the ``orders`` by which switches are dealt; ``order``: of each."""
     there = [Counter[int]() for _ in range(orders)]
     for own, rack in zip(order.tolist(), stay.rack.tolist(), strict=True):
@@ -185,7 +185,9 @@ def _filling(layout: Layout, numbers: ClosNumbers, sizes: Sequence[SwitchSize]) 
     return None if staying is None else _Filling(layout, sizes, staying)
 
 
-def _leaf_racks(layout: Layout, numbers: ClosNumbers, space: Ints, rows: RowRoom, stay: Staying) -> Ints | None:
+def _leaf_racks(
+    layout: Layout, numbers: ClosNumbers, space: Ints, rows: RowRoom, stay: StandingSwitches
+) -> Ints | None:
     """Rack of every new leaf in the order of numbers, beside those that stay; None if they do not fit.
 
     ``space``: leaves that each rack holds; ``rows``: that rows do.

@@ -19,7 +19,7 @@ from fabopt.schema.structure import Structure
 _STAGES_OF = (of_leaves, of_spines, of_cores)
 
 
-class Staying(NamedTuple):
+class StandingSwitches(NamedTuple):
     """Switches of a tier that stay: ``number`` in the tier, rising, with the rack and the lowest unit of each, all of
     shape (switches,).
     """
@@ -29,7 +29,7 @@ class Staying(NamedTuple):
     unit: Ints
 
 
-NONE_STAY = Staying(*(np.array([], dtype=np.int64) for _ in Staying._fields))
+NONE_STAY = StandingSwitches(*(np.array([], dtype=np.int64) for _ in StandingSwitches._fields))
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class StandingFabric:
     first: StageNumbers
     sizes: tuple[SwitchSize, ...]
 
-    def staying(self, numbers: ClosNumbers, sized: int) -> tuple[Staying, ...] | None:
+    def staying(self, numbers: ClosNumbers, sized: int) -> tuple[StandingSwitches, ...] | None:
         """The switches of each tier in a network that goes on, of which ``sized`` tiers have their sizes; None where
         these have other switches first. Those of other tiers have no number yet.
         """
@@ -58,7 +58,7 @@ class StandingFabric:
                 number = _there(tier, numbers, self.first, _switches(tier, numbers))
                 if len(number) != len(there):
                     return None
-            stay.append(Staying(number, own.rack[there], own.unit[there]))
+            stay.append(StandingSwitches(number, own.rack[there], own.unit[there]))
         return tuple(stay)
 
     def racks_of(self, tier: int) -> Ints:

@@ -59,8 +59,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     site = case.site
     if site.has_floor:
-        per_rack = None if design.floor is None else design.floor.servers_per_rack
-        site = site.model_copy(update={"servers_per_rack": per_rack})
+        site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
     elif site.distances_m is None:
         said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
         site = site.model_copy(update={"distances_m": said})

@@ -54,8 +54,7 @@ def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
 
 def racks_in_service(base: Design, servers: int) -> tuple[str, ...]:
     """Ids of the racks that the first ``servers`` servers fill, in this order; none without a floor."""
-    floor = base.floor
-    return () if floor is None else floor.server_racks[: ceil_div(servers, floor.servers_per_rack)]
+    return base.racks.server_racks[: ceil_div(servers, max(1, base.racks.servers_per_rack))]
 
 
 def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProblem:

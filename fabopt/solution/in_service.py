@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
-
-from fabopt.errors import Fault, fault
-from fabopt.floor.plan import FloorPlan
-from fabopt.floor.rack_rules import rack_limits
-from fabopt.floor.racks import height_m
+from fabopt.errors import fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse
-from fabopt.schema.design import Design
 from fabopt.schema.installed import base_of
+from fabopt.solution.floor_in_service import other_ways
 from fabopt.verify import verify
-from fabopt.wiring.build import wiring_of
-from fabopt.wiring.design_file import Embedded
 
 
 def require_base_holds(inputs: Inputs) -> None:
@@ -30,28 +21,6 @@ def require_base_holds(inputs: Inputs) -> None:
     if failed:
         hint = "`fabopt check` shows every check of it"
         raise refuse([fault(said.file, check.name, f"fails its check: {check.detail}", hint=hint) for check in failed])
-    faults = list(_other_ways(inputs, base))
+    faults = list(other_ways(inputs, base))
     if faults:
         raise refuse(faults)
-
-
-def _other_ways(inputs: Inputs, base: Design) -> Iterator[Fault]:
-    """The live cable whose way along the trays differs most on the floor of the case, if any does."""
-    floor, there = inputs.case.site.floor, Embedded(base)
-    if floor is None or there.case.site.floor is None:
-        return
-    wiring, before, now = wiring_of(base), there.plan, FloorPlan(floor, (), rack_limits(inputs.case))
-    devices, links = wiring.devices, wiring.links
-    height = height_m(devices.unit, devices.height_u)
-    ways_m = []
-    for plan in (before, now):
-        rack = np.array([plan.rack_index(name) for name in devices.rack], dtype=np.int64)
-        ways_m.append(plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b]))
-    differs = np.abs(ways_m[1] - ways_m[0])
-    worst = int(np.argmax(differs))
-    if differs[worst] > 0:
-        ends = " to ".join(f"{devices.name[row]} in {devices.rack[row]}" for row in (links.a[worst], links.b[worst]))
-        lengths = " m, not ".join(f"{way[worst]:g}" for way in reversed(ways_m))
-        problem = f"the live cable of {ends} would run {lengths}"
-        hint = "say where trays cross the rows (`cross_trays`), so that live cables lie as they do"
-        yield fault(inputs.case_file, "site.floor", problem, hint=hint)

@@ -23,7 +23,7 @@ def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> Standi
     ``parts``: of a network that goes on from it.
     """
     there, plan = fabric.in_service, problem.floor.plan
-    if there is None or there.whole.placement is None:
+    if there is None or not there.server_racks:
         return None
     sizes = switch_sizes(problem, fabric, parts)
     of_tiers = zip(sizes, (there.whole.places.leaf, there.whole.places.spine, there.whole.places.core), strict=False)
@@ -40,8 +40,7 @@ def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> Standi
 
 def beside(layouts: Iterable[Layout], standing: StandingFabric) -> list[Layout]:
     """The different layouts in which new servers and switches are beside those in service."""
-    found = {layout.key_on_plan: layout for one in layouts for layout in _around(one, standing)}
-    return list(found.values())
+    return list({layout.key_on_plan: layout for one in layouts for layout in _around(one, standing)}.values())
 
 
 def _around(layout: Layout, standing: StandingFabric) -> Iterator[Layout]:

@@ -1,0 +1,217 @@
+"""Designs that go on from what is in service on a floor: no rack unit, cable or length of it changes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.output.export.formats import Options, export
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from tests.samples import random_cases
+from tests.samples.bases import assert_stays, designed, gone_on, live
+from tests.samples.growth_samples import eight, grown
+from tests.samples.random_cases import Dice
+
+Json = dict[str, Any]
+FLOOR: Json = {"rows": 2, "racks_per_row": 4, "rack_units": 16}
+
+
+def parts() -> Json:
+    """A switch of eight ports, servers of four units."""
+    found = eight()
+    found["servers"][0]["rack_units"] = 4
+    return found
+
+
+def on_floor(*sizes: int, floor: Json = FLOOR, site: Json | None = None, **fabric: Any) -> Json:
+    """A case in stages on a floor, all at month 0."""
+    content = grown(*sizes, fabric=fabric)
+    stages = [{**stage, "month": 0} for stage in content["stages"]]
+    return {**content, "stages": stages, "site": {"floor": floor, **(site or {})}}
+
+
+def a_base(servers: int = 6) -> Design:
+    """Leaves of three servers each in two racks, and a spine in another one."""
+    return designed(parts(), on_floor(servers, max_oversubscription=3))
+
+
+# -- what comes out ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long(but=("sizes0-fabric0",))
+@pytest.mark.parametrize(
+    ("sizes", "fabric"),
+    [((5, 8), {}), ((3, 9), {"max_oversubscription": 3}), ((4, 8, 12), {"max_oversubscription": 3})],
+)
+def test_growth_with_a_given_first_stage_is_the_plan_in_stages(
+    sizes: tuple[int, ...], fabric: Json, tmp_path: Path
+) -> None:
+    whole = on_floor(*sizes, **fabric)
+    planned = designed(parts(), whole)
+    design = gone_on(parts(), {**whole, "stages": whole["stages"][1:]}, planned, tmp_path, "stage-1")
+    assert design.status == planned.status == "optimal"
+    assert [stage.capex_usd for stage in design.stages] == [0, *(one.capex_usd for one in planned.stages[1:])]
+    assert_stays(design, planned, 0)
+
+
+@pytest.mark.parametrize("floor", [FLOOR, {**FLOOR, "rows": 3}])
+def test_with_nothing_new_the_answer_is_the_base_at_no_cost(floor: Json, tmp_path: Path) -> None:
+    base = a_base()
+    design = gone_on(parts(), on_floor(6, floor=floor, max_oversubscription=3), base, tmp_path)
+    assert design.status == "optimal" and design.totals is not None and design.totals.capex_usd == 0
+    assert_stays(design, base, 0)
+    assert live(wiring_of(design)) == live(wiring_of(base))
+
+
+def test_what_is_new_is_in_room_that_is_left_and_alone_on_the_bill(tmp_path: Path) -> None:
+    base = a_base()
+    design = gone_on(parts(), on_floor(12, max_oversubscription=3), base, tmp_path)
+    assert_stays(design, base, 0)
+    there, now = base.fabrics[0].places, design.fabrics[0].places
+    assert now.leaf[:2] == there.leaf and now.spine == there.spine and len(now.leaf) == 4
+    assert base.floor is not None and design.floor is not None
+    assert design.floor.server_racks[:2] == base.floor.server_racks and len(design.floor.server_racks) == 4
+    bought = Counter[str]()
+    for row in design.bom:
+        bought[row.id] += row.quantity
+    assert +bought == Counter({"eight": 2, "card": 6, "cable": 8})
+
+
+def test_changes_say_what_is_new_and_where_it_goes(tmp_path: Path) -> None:
+    base = a_base()
+    design = gone_on(parts(), on_floor(12, max_oversubscription=3), base, tmp_path)
+    (path,) = export(design, wiring_of(design), ["changes"], tmp_path, Options())
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["change"] for row in rows} == {"new"}
+    devices, there = wiring_of(design).devices, wiring_of(base).devices
+    places = dict(zip(devices.name, zip(devices.rack, map(str, devices.unit.tolist()), strict=True), strict=True))
+    new = {row["name"]: (row["rack"], row["unit"]) for row in rows if row["what"] == "device"}
+    assert new == {name: place for name, place in places.items() if name not in there.name}
+    assert len(new) == 8
+
+
+# -- random bases -----------------------------------------------------------------------------------------------------
+
+FAMILIES = ("linear", "rails", "planes", "three_tier")
+
+
+def random_base(seed: int) -> tuple[Json, Json, Json]:
+    """A catalog, a case on a floor, and one of as many servers or more on the same floor."""
+    dice = Dice(f"floor-{seed}")
+    catalog, before = random_cases.generate(FAMILIES[seed % len(FAMILIES)], seed)
+    before = {key: value for key, value in before.items() if key not in ("catalog", "finance")}
+    before |= {"objective": "capex_usd", "include_servers": False}
+    catalog["servers"][0]["rack_units"] = dice.one([4, 8])
+    before["fabrics"][0].pop("group_by", None)
+    per_rack, servers, more = dice.number(1, 3), before["servers"], 0
+    more = dice.one([0, 1, 2, 4])
+    racks = -(-(servers + more) // per_rack) + dice.number(1, 3)
+    rows = dice.one([1, 1, 2, racks])
+    floor = {
+        "rows": rows, "racks_per_row": -(-racks // rows), "rack_units": dice.one([24, 28, 42]),
+        "rack_pitch_m": dice.one([0.6, 1.2, 4]),
+    }  # fmt: skip
+    if dice.chance(0.2):
+        floor["network_racks"] = dice.one(["middle", "end"])
+    if dice.chance(0.3):
+        floor["rack_power_w"] = dice.one([4000, 6000])
+    before["site"] = {"servers_per_rack": per_rack, "floor": floor}
+    return catalog, before, {**before, "servers": servers + more}
+
+
+# those of the first 60 seeds that have a base and go on from it
+@pytest.mark.long(but=("24", "18"))
+@pytest.mark.parametrize("seed", [0, 2, 6, 9, 16, 18, 22, 23, 24, 34, 36, 39])
+def test_no_live_place_cable_or_length_changes(seed: int, tmp_path: Path) -> None:
+    catalog, before, after = random_base(seed)
+    base = designed(catalog, before)
+    design = gone_on(catalog, after, base, tmp_path)
+    assert design.status == "optimal"
+    assert_stays(design, base, 0)
+    if after["servers"] == before["servers"]:
+        assert design.totals is not None and design.totals.capex_usd == 0
+        assert live(wiring_of(design)) == live(wiring_of(base))
+
+
+# -- what check refuses -----------------------------------------------------------------------------------------------
+
+
+def failed(content: Json) -> set[str]:
+    """Names of the checks that a file fails."""
+    return {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
+
+
+def test_a_file_that_moves_a_live_switch_is_refused(tmp_path: Path) -> None:
+    design = gone_on(parts(), on_floor(12, max_oversubscription=3), a_base(), tmp_path)
+    content = design.model_dump(mode="json", by_alias=True)
+    assert failed(content) == set()
+    rack, unit = content["fabrics"][0]["placement"]["spine"][0]
+    content["fabrics"][0]["placement"]["spine"][0] = [rack, unit - 2]
+    assert "base_stays" in failed(content)
+
+
+def test_a_file_that_swaps_a_live_length_is_refused(tmp_path: Path) -> None:
+    design = gone_on(parts(), on_floor(12, max_oversubscription=3), a_base(), tmp_path)
+    content = design.model_dump(mode="json", by_alias=True)
+    rows = [row for row in content["fabrics"][0]["links"] if (row["from"], row["to"]) == ("server", "leaf")]
+    short = [part for row in rows for part in row["parts"] if part["length_m"] == 3]
+    assert short
+    for part in short:
+        part["length_m"] = 30
+    assert "base_stays" in failed(content)
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
+def refused(content: Json, folder: Path) -> dict[str, str]:
+    """Problems by key."""
+    with pytest.raises(InputError) as told:
+        gone_on(parts(), content, a_base(), folder)
+    return {fault.path: fault.problem for fault in told.value.faults}
+
+
+@pytest.mark.parametrize(
+    ("floor", "site", "key", "problem"),
+    [
+        ({**FLOOR, "rows": 1}, {}, "site.floor.rows", "a smaller floor than that of base.json"),
+        ({**FLOOR, "blocked": ["A02"]}, {}, "site.floor.blocked", "the rack A02 has devices in service in base.json"),
+        ({**FLOOR, "rack_units": 20}, {}, "site.floor.rack_units", "is otherwise in base.json"),
+        (FLOOR, {"servers_per_rack": 2}, "site.servers_per_rack", "other racks of servers than in base.json"),
+        (FLOOR, {"rack_rules": {"pdu_units": 2}}, "site.rack_rules", "racks have other rules than in base.json"),
+        ({**FLOOR, "cross_trays": [4]}, {}, "site.floor.cross_trays", "is otherwise in base.json"),
+        ({**FLOOR, "server_racks": ["B04", "B03"]}, {}, "site.floor.server_racks", "begins otherwise than with"),
+    ],
+)
+def test_another_floor_is_refused(floor: Json, site: Json, key: str, problem: str, tmp_path: Path) -> None:
+    told = refused(on_floor(6, floor=floor, site=site, max_oversubscription=3), tmp_path)
+    assert key in told and problem in told[key].replace(f"{tmp_path}/", "")
+
+
+def test_a_base_on_a_floor_needs_one(tmp_path: Path) -> None:
+    content = on_floor(6, max_oversubscription=3)
+    assert "here is none" in refused({**content, "site": {}}, tmp_path)["site.floor"]
+
+
+def test_a_base_without_a_floor_has_no_places_on_one(tmp_path: Path) -> None:
+    flat = designed(parts(), {**on_floor(6, max_oversubscription=3), "site": {}})
+    with pytest.raises(InputError, match="designed without a floor"):
+        gone_on(parts(), on_floor(6, max_oversubscription=3), flat, tmp_path)
+
+
+def test_live_cables_that_would_lie_otherwise_are_named(tmp_path: Path) -> None:
+    """Rows of more racks, at whose ends trays cross: what ran over the old end would run over the new one."""
+    near = {**FLOOR, "server_racks": ["B04", "B03"], "network_racks": ["A04", "A03"]}
+    base = designed(parts(), on_floor(6, floor=near, max_oversubscription=3))
+    larger = {**near, "racks_per_row": 20, "server_racks": ["B04", "B03", "B05", "B06"]}
+    with pytest.raises(InputError, match=r"the live cable of .* would run"):
+        gone_on(parts(), on_floor(12, floor=larger, max_oversubscription=3), base, tmp_path)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fabopt.errors import Fault, fault
 from fabopt.floor.rack_rules import rack_limits
 from fabopt.floor.racks import Racks
+from fabopt.parts.switches import TIER_ROLES
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.floor import Campus
@@ -26,7 +27,7 @@ def faults_of_floor(case: Case, base: Design, told: Case, file: str, of_base: st
             problem = f"the devices of {of_base} have no places, as it was designed without a floor"
             yield fault(file, "site.floor", problem, hint="leave it out, or design the base on the floor")
         return
-    yield from _not_yet(case, told, file)
+    yield from _not_yet(case, base, told, file)
     if isinstance(floor, Campus) or isinstance(before, Campus):
         return
     for key in type(floor).model_fields:
@@ -68,7 +69,7 @@ def _lost_racks(case: Case, base: Design, file: str, of_base: str) -> Iterator[F
         yield fault(file, "site.floor.server_racks", problem, list(named), allowed=f"{own}, and others")
 
 
-def _not_yet(case: Case, told: Case, file: str) -> Iterator[Fault]:
+def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]:
     """Keys that do not go with a base on a floor."""
     given = {
         "site.halls": isinstance(case.site.floor, Campus) or isinstance(told.site.floor, Campus),
@@ -76,6 +77,13 @@ def _not_yet(case: Case, told: Case, file: str) -> Iterator[Fault]:
         "fabrics": len(case.fabrics) > 1,
         "fabrics[0].attachments": any(one.attachments for one in (*case.fabrics, *told.fabrics)),
     }
+    stands = {(fabric.name, str(tier.role)): tier.id for fabric in base.fabrics for tier in fabric.tiers}
+    for index, fabric in enumerate(case.fabrics):
+        for role in TIER_ROLES:
+            asked, own = getattr(fabric.switches, role), stands.get((fabric.name, role))
+            if own is not None and not isinstance(asked, str) and own not in asked:
+                problem = "on a floor new switches are of the models in service"
+                yield fault(file, f"fabrics[{index}].switches.{role}", problem, list(asked), allowed=own)
     problems = {"fabrics": "several fabrics do not go with a base on a floor"}
     for key, is_given in given.items():
         if is_given:

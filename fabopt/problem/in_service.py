@@ -38,7 +38,9 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     }
     if case.base.move is not None:
         return tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
-    narrowed = (_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
+    narrowed = tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
+    if case.site.has_floor:
+        return narrowed
     return tuple(_with_others(case, one, of_all) for one, of_all in zip(narrowed, fabrics, strict=True))
 
 

@@ -10,7 +10,7 @@ from fabopt.floor.racks import Racks
 from fabopt.parts.switches import TIER_ROLES
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
-from fabopt.schema.floor import Campus
+from fabopt.schema.floor import Campus, Floor
 
 # Of a floor, what may be otherwise than in the base: its size, and which racks there are for what is new.
 _OPEN = ("rows", "racks_per_row", "aisle_m", "blocked", "reserved", "network_racks", "server_racks")
@@ -28,18 +28,20 @@ def faults_of_floor(case: Case, base: Design, told: Case, file: str, of_base: st
             yield fault(file, "site.floor", problem, hint="leave it out, or design the base on the floor")
         return
     yield from _not_yet(case, base, told, file)
-    if isinstance(floor, Campus) or isinstance(before, Campus):
+    if isinstance(floor, Campus) != isinstance(before, Campus):
+        problem = f"one hall is not several, as which the racks of {of_base} are numbered"
+        yield fault(file, case.site.floor_key, problem, hint="give `site.floor` or `site.halls` as its case does")
         return
-    for key in type(floor).model_fields:
-        if key not in _OPEN and getattr(floor, key) != getattr(before, key):
-            problem = f"is otherwise in {of_base}, whose racks and cables stay"
-            yield fault(file, f"site.floor.{key}", problem, getattr(floor, key), allowed=str(getattr(before, key)))
-    for key in ("rows", "racks_per_row"):
-        size, least = getattr(floor, key), getattr(before, key)
-        if size < least:
-            problem = f"a smaller floor than that of {of_base}, whose racks stay"
-            yield fault(file, f"site.floor.{key}", problem, size, allowed=f"{least} or more")
+    halls = {part.prefix[:-1]: part for part in floor.parts}
+    for own in before.parts:
+        name = own.prefix[:-1]
+        if name in halls:
+            yield from _otherwise(halls[name], own, f"site.halls.{name}" if name else "site.floor", file, of_base)
+        else:
+            problem = f"the hall {name} of {of_base} is in service, and is not here"
+            yield fault(file, "site.halls", problem, list(halls))
     yield from _lost_racks(case, base, file, of_base)
+    yield from _named_otherwise(case, base, file, of_base)
     if rack_limits(case) != rack_limits(told):
         problem = f"racks have other rules than in {of_base}, whose devices stay"
         yield fault(file, "site.rack_rules", problem, hint="give `site.rack_rules` and `rules` as its case has them")
@@ -47,6 +49,19 @@ def faults_of_floor(case: Case, base: Design, told: Case, file: str, of_base: st
     if case.site.servers_per_rack not in (None, per_rack):
         problem = f"other racks of servers than in {of_base}"
         yield fault(file, "site.servers_per_rack", problem, case.site.servers_per_rack, allowed=str(per_rack))
+
+
+def _otherwise(floor: Floor, before: Floor, where: str, file: str, of_base: str) -> Iterator[Fault]:
+    """Keys of a hall that is otherwise than the base's, or smaller; ``where``: its key."""
+    for key in Floor.model_fields:
+        if key not in _OPEN and getattr(floor, key) != getattr(before, key):
+            problem = f"is otherwise in {of_base}, whose racks and cables stay"
+            yield fault(file, f"{where}.{key}", problem, getattr(floor, key), allowed=str(getattr(before, key)))
+    for key in ("rows", "racks_per_row"):
+        size, least = getattr(floor, key), getattr(before, key)
+        if size < least:
+            problem = f"a smaller floor than that of {of_base}, whose racks stay"
+            yield fault(file, f"{where}.{key}", problem, size, allowed=f"{least} or more")
 
 
 def _lost_racks(case: Case, base: Design, file: str, of_base: str) -> Iterator[Fault]:
@@ -69,10 +84,23 @@ def _lost_racks(case: Case, base: Design, file: str, of_base: str) -> Iterator[F
         yield fault(file, "site.floor.server_racks", problem, list(named), allowed=f"{own}, and others")
 
 
+def _named_otherwise(case: Case, base: Design, file: str, of_base: str) -> Iterator[Fault]:
+    """Racks that a fabric names for a tier, which lack one where switches of the tier stand."""
+    places = {fabric.name: fabric.places for fabric in base.fabrics}
+    for index, fabric in enumerate(case.fabrics):
+        for tier, named in fabric.pinned.items():
+            stands = getattr(places[fabric.name], tier) if fabric.name in places else ()
+            lacking = sorted({rack for rack, _ in stands} - set(named))
+            if lacking:
+                problem = f"switches of the tier stand in {', '.join(lacking)} in {of_base}"
+                hint = "name these racks too"
+                yield fault(file, f"fabrics[{index}].racks.{tier}", problem, list(named), hint=hint)
+
+
 def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]:
     """Keys that do not go with a base on a floor."""
     given = {
-        "site.halls": isinstance(case.site.floor, Campus) or isinstance(told.site.floor, Campus),
+        "site.spread": "halls" in (case.site.spread, told.site.spread),
         "site.cabling": case.site.trunked or told.site.trunked,
         "fabrics": len(case.fabrics) > 1,
         "fabrics[0].attachments": any(one.attachments for one in (*case.fabrics, *told.fabrics)),

@@ -19,6 +19,7 @@ from tests.samples import random_cases
 from tests.samples.bases import assert_stays, designed, gone_on, live
 from tests.samples.growth_samples import eight, grown
 from tests.samples.random_cases import Dice
+from tests.solution import test_halls as two_halls
 
 Json = dict[str, Any]
 FLOOR: Json = {"rows": 2, "racks_per_row": 4, "rack_units": 16}
@@ -220,3 +221,40 @@ def test_live_cables_that_would_lie_otherwise_are_named(tmp_path: Path) -> None:
     larger = {**near, "racks_per_row": 20, "server_racks": ["B04", "B03", "B05", "B06"]}
     with pytest.raises(InputError, match=r"the live cable of .* would run"):
         gone_on(parts(), on_floor(12, floor=larger, max_oversubscription=3), base, tmp_path)
+
+
+# -- several halls ----------------------------------------------------------------------------------------------------
+
+
+def in_halls(servers: int, m: float = 350) -> Json:
+    """Servers in racks of EAST, then of WEST, all spines in EAST."""
+    content = two_halls.campus(m) | {"servers": servers}
+    content["fabrics"][0] |= {"groups": "equal"}
+    return content
+
+
+def test_a_base_in_one_hall_grows_into_another(tmp_path: Path) -> None:
+    base = designed(two_halls.parts(), in_halls(6))
+    design = gone_on(two_halls.parts(), in_halls(10), base, tmp_path)
+    assert_stays(design, base, 0)
+    assert design.floor is not None
+    assert {rack[:4] for rack in design.floor.server_racks} == {"EAST", "WEST"}
+    with pytest.raises(InputError, match=r"the hall WEST of .* is in service, and is not here"):
+        one_hall = in_halls(6)
+        one_hall["site"] |= {"halls": one_hall["site"]["halls"][:1], "routes": []}
+        gone_on(two_halls.parts(), one_hall, base, tmp_path)
+
+
+def test_a_shorter_route_is_not_the_one_that_live_cables_lie_in(tmp_path: Path) -> None:
+    base = designed(two_halls.parts(), in_halls(10))
+    assert_stays(gone_on(two_halls.parts(), in_halls(10), base, tmp_path), base, 0)
+    with pytest.raises(InputError, match=r"the live cable of .* would run"):
+        gone_on(two_halls.parts(), in_halls(10, 300), base, tmp_path)
+
+
+def test_racks_that_a_tier_may_have_are_those_where_it_stands(tmp_path: Path) -> None:
+    base = designed(two_halls.parts(), in_halls(6))
+    moved = in_halls(6)
+    moved["fabrics"][0]["racks"] = {"spine": ["WEST-A03"]}
+    with pytest.raises(InputError, match="switches of the tier stand in EAST-A04"):
+        gone_on(two_halls.parts(), moved, base, tmp_path)

@@ -198,21 +198,28 @@ class _Moved:
     # -- labels -----------------------------------------------------------------------------------------------------
 
     def _labels(self) -> list[str]:
-        """Labels of cables: of those that stay, then of those that move, then free ones."""
+        """Labels of cables: of those that stay, then of those that move, then free ones.
+
+        One that moves is nowhere just where it was: what the design states to move is what its crew moves.
+        """
         cables, theirs = self.wiring.cables, self.base.cables
         # links for which no cable is bought are in a row of their own, the last one
         with_none = np.full(len(cables) + 1, NOTHING)
         own, there = np.array(list(self.pairs), dtype=np.int64), np.array(list(self.pairs.values()), dtype=np.int64)
         with_none[self.links.cable[own]] = self.theirs.cable[there]
         cable_of = with_none[:-1]
+        own_ports, theirs_ports = self._ports_of_cables(self.wiring), self._ports_of_cables(self.base)
         for keys in zip(self._moving_keys(self.wiring), self._moving_keys(self.base), strict=True):
             left = set(range(len(theirs))) - set(cable_of.tolist())
             rows: dict[tuple[object, ...], list[int]] = defaultdict(list)
             for row in sorted(left):
                 rows[keys[1][row]].append(row)
             for row in np.flatnonzero(cable_of == NOTHING).tolist():
-                if same := rows.get(keys[0][row]):
-                    cable_of[row] = same.pop(0)
+                same = rows.get(keys[0][row], [])
+                elsewhere = next((one for one in same if not theirs_ports[one] <= own_ports[row]), None)
+                if elsewhere is not None:
+                    same.remove(elsewhere)
+                    cable_of[row] = elsewhere
         return named(cable_of, theirs.name, partial(cable_name, len(cables)), cables.stage)
 
     def _moving_keys(self, wiring: Wiring) -> Iterator[list[tuple[object, ...]]]:
@@ -225,6 +232,16 @@ class _Moved:
         for end, exact in (("a", True), ("b", True), ("a", False), ("b", False)):
             yield [(*part, *ends[end][row][: 3 if exact else 1]) for part, row in zip(parts, first[:-1], strict=True)]
         yield [(*part,) for part in parts]
+
+    def _ports_of_cables(self, wiring: Wiring) -> list[set[tuple[tuple[int, int, int], ...]]]:
+        """By cable the ports that its links join, devices by their rows in the base."""
+        joined = [set[tuple[tuple[int, int, int], ...]]() for _ in wiring.cables.name]
+        for cable, *ends in zip(
+            wiring.links.cable.tolist(), self._ends(wiring, "a"), self._ends(wiring, "b"), strict=True
+        ):
+            if cable != NOTHING:
+                joined[cable].add(tuple(ends))
+        return joined
 
     def _ends(self, wiring: Wiring, end: str) -> list[tuple[int, int, int]]:
         """Device of the base, cage and lane of every link; a new device is none of the base."""

@@ -19,6 +19,7 @@ from fabopt.search.choice import search_of
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import Wiring
 from tests.oracles.brute_endpoints import num_servers
 from tests.oracles.brute_force import Space, Structure, candidates, fixed_items, structures
 from tests.oracles.brute_purchase import buy, terms_of
@@ -253,6 +254,42 @@ def test_moves_of_any_base_are_found_in_the_wiring(family: str, seed: int, tmp_p
         return
     costs = [usd(moved(parts, last, base, tmp_path, move)) for move in (FREE, {"cable": 30, "device": 200})]
     assert costs == sorted(costs)
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("seed", bases(16))
+def test_moves_of_small_clusters_of_cards_are_found_in_the_wiring(seed: int, tmp_path: Path) -> None:
+    """DGX H100 of 8 cards, whose ports spread over other numbers of leaves as they grow: every check holds.
+
+    The first seed is 8 servers that become 12, on aligned rails.
+    """
+    dice = Dice(f"cards-{seed}")
+    before = dice.number(8, 16) if seed else 8
+    after = before + dice.number(0, 12) if seed else 12
+    fabric: Json = {"name": "compute", "protocol": "infiniband", "tiers": 2, "groups": "equal"}
+    content: Json = {
+        "name": "live", "server": "nvidia-dgx-h100", "rules": "none", "resilience": "none",
+        "fabrics": [fabric | {"rails": dice.one(["aligned", "any"]) if seed else "aligned"}],
+    }  # fmt: skip
+    base = optimize.solve(inputs_from_objects({**content, "servers": before}), alternatives_s=0)
+    content["fabrics"] = [fabric | {"rails": dice.one(["aligned", "any"]) if seed else "aligned"}]
+    said = {"file": str(saved(base, tmp_path)), "move": {"cable": 60, "device": 400}}
+    design = optimize.solve(inputs_from_objects({**content, "servers": after, "base": said}), alternatives_s=0)
+    usd(design)
+    moves, there, now = design.fabrics[0].moves, wiring_of(base), wiring_of(design)
+    assert moves is not None
+    cables = len(set(cabled(there)) - set(cabled(now)))
+    assert sum(moves.cables.values()) == cables
+
+
+def cabled(wiring: Wiring) -> list[tuple[str, tuple[tuple[str, str, str, str], ...]]]:
+    """Cables by label, with all their links from port to port."""
+    names, links = wiring.devices.name, wiring.links
+    joined: dict[str, list[tuple[str, str, str, str]]] = {}
+    ends = zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, links.cable.tolist(), strict=True)
+    for a, a_port, b, b_port, cable in ends:
+        joined.setdefault(wiring.cables.name[cable], []).append((names[a], a_port, names[b], b_port))
+    return [(name, tuple(sorted(ports))) for name, ports in joined.items()]
 
 
 def test_a_file_that_moves_more_or_less_than_it_says_is_refused(tmp_path: Path) -> None:

@@ -132,6 +132,9 @@ def test_what_is_not_known_is_said() -> None:
     assert weight_table(found, {})["unknown"].str.contains("weight_kg of").all()
     assert weight_table(found, {})["unknown"].str.contains(FRAME).all()
     assert power_table(found, 2)["unknown"].str.contains("inlets of").any()
+    air = air_table(found)
+    air = air[air["rack"] != ""]
+    assert (air["unknown"].str.contains("inlet_c") == (air["inlet_class"] == "")).all() and (air["unknown"] != "").any()
 
 
 def test_a_design_without_a_floor_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,14 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.output.export.channel_loss import losses
 from fabopt.output.export.formats import Exported, Options, export
+from fabopt.output.export.halls import hall_of
 from fabopt.output.export.panels import panel_table
 from fabopt.output.export.trunks import trunk_table
+from fabopt.output.export.weight import FRAME, hanging, weight_table
 from fabopt.schema.design import Design
+from fabopt.units import some
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
 from tests.samples.small import Json
 from tests.samples.trunked import hall, parts, solved
 
@@ -52,10 +57,44 @@ def test_sums_are_those_of_the_design() -> None:
     assert set(trunks["pinned"]) == {"yes"} and set(trunks["polarity"]) == {"B"}
 
 
-def test_what_is_not_known_is_an_empty_cell() -> None:
+def test_what_is_not_known_is_an_empty_cell_and_named() -> None:
     """The outer diameter and weight of trunks, which the catalog does not say."""
     trunks = trunk_table(structured(), wiring_of(structured()))
     assert trunks["outer_mm"].isna().all() and trunks["kg_m"].isna().all()
+    assert set(trunks["not_known"]) == {"outer_mm, kg_m"}
+    products = parts()
+    for one in products["trunks"]:
+        one["weight_kg_m"] = 0.06
+    weighed = structured(products)
+    assert set(trunk_table(weighed, wiring_of(weighed))["not_known"]) == {"outer_mm"}
+
+
+def test_the_weight_of_panels_and_trunks_is_said_to_be_unknown() -> None:
+    """Each panel is a device without a weight, each end of a trunk in a rack a cable end without one."""
+    products = parts()
+    for one in (*products["switches"], *products["servers"]):
+        one["weight_kg"] = 10
+    for one in (*products["fibres"], *products["cables"]):
+        one["weight_kg_m"] = 0.01
+    design = structured(products)
+    wiring = wiring_of(design)
+    weights = weight_table(hall_of(Exported(design, wiring, Options())), hanging(Embedded(design), wiring))
+    told = weights.set_index("rack")["unknown"]
+    panels = Counter(place.rack for kind in design.fabrics[0].structured for place in kind.panels)
+    ends = Counter(
+        rack
+        for kind in design.fabrics[0].structured
+        for route in kind.routes
+        for row in route.trunks
+        for rack in (route.a, route.b)
+        for _ in range(row.count)
+    )
+    for rack, words in told.items():
+        of_panels = f"weight_kg of {some(panels[rack], 'device')}" if panels[rack] else ""
+        of_ends = f"weight_kg_m of {some(ends[rack], 'cable end')}" if ends[rack] else ""
+        said = [one for one in words.split("; ") if not one.endswith(("card", "cards"))]
+        assert said == list(filter(None, [of_panels, of_ends, FRAME]))
+    assert panels and ends
 
 
 @pytest.mark.parametrize("key", ["pinned", "polarity"])

@@ -15,6 +15,8 @@ AIR_COLUMNS = (
     *("rack", "row", "device", "air_w", "liquid_w", "air_m3_h", "water_l_min", "inlet_class", "limit_w"),
     *("most_air_w", "unknown"),
 )
+# What of a device the sums and columns of air rest on.
+OF_AIR = ("liquid_share", "inlet_c")
 ROW_COLUMNS = ("row", "racks", "air_w", "liquid_w", "air_m3_h", "water_l_min", "limit_w", "most_air_w")
 
 
@@ -33,7 +35,7 @@ def air_table(hall: Hall) -> pd.DataFrame:
             device.rack, device.row, device.name, round(device.air_w, 3), round(device.liquid_w, 3),
             round(device.air_m3_h, 1), round(device.water_l_min, 2), device.inlet,
             hall.floor.part_of(device.rack).rack_air_w if device.rack else None, round(device.most_air_w, 3),
-            "liquid_share" if "liquid_share" in device.unknown else "",
+            ", ".join(key for key in OF_AIR if key in device.unknown),
         )
         for device in hall.devices
     ]  # fmt: skip

@@ -127,6 +127,7 @@ def _devices(embedded: Embedded, rack: Rack, row: str) -> Iterator[HallDevice]:
         stated_m3_h = None if in_whole else said.air_m3_h
         is_told = is_cooling_told(said)
         known = {"weight_kg": kg is not None, "inlets": bool(said.inlets) or in_whole, "liquid_share": is_told}
+        known["inlet_c"] = said.inlet_c is not None
         yield HallDevice(
             rack.id, row, device.name, device.power_w, most_w, own_w * share,
             most_w - (own_w + most_w - device.power_w) * share,

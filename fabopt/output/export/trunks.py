@@ -23,9 +23,10 @@ from fabopt.wiring.structured import PulledTrunk, RackPort, StructuredCabling, T
 if TYPE_CHECKING:
     import pandas as pd
 
+BODY_COLUMNS = ("outer_mm", "kg_m")
 TRUNK_COLUMNS = (
     *("trunk", "leg", "from", "to", "fibres", "connector", "polarity", "pinned", "polish", "length_m"),
-    *("outer_mm", "kg_m", "state", "stage", "product", "fabric", "kind", "link", "cable", "not_known"),
+    *(*BODY_COLUMNS, "state", "stage", "product", "fabric", "kind", "link", "cable", "not_known"),
 )
 LIT, DARK, LOOSE = "lit", "dark", "not plugged in"
 YES, NO = "yes", "no"
@@ -125,13 +126,14 @@ def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[o
             *(part.fibres, part.connector, part.polarity, PINNED[part.pinned]),
             *(polish_of(part.connector), trunk.length_m, part.diameter_mm, part.weight_kg_m),
         )
+        not_said = [column for column, told in zip(BODY_COLUMNS, about[-2:], strict=True) if told is None]
         for leg in trunk.legs:
             state = LOOSE if leg.a is None else DARK if leg.link is None else LIT
             link = ("", "") if leg.link is None else (link_name(wiring, leg.link), cable_of(wiring, leg.link))
             yield (
                 *(trunk.name, leg.number, port_name(leg.a), port_name(leg.b), *about, state, stages[trunk.stage]),
                 *(trunk.product, trunk.fabric, trunk.kind, *link),
-                ", ".join(_mated(embedded, wiring, trunk, leg, products).unknown),
+                ", ".join([*_mated(embedded, wiring, trunk, leg, products).unknown, *not_said]),
             )
 
 

@@ -45,7 +45,8 @@ def beside(layouts: Iterable[Layout], standing: StandingFabric) -> list[Layout]:
 
 def _around(layout: Layout, standing: StandingFabric) -> Iterator[Layout]:
     """A layout whose racks of servers begin with those in service, if there are enough others: first those that it has
-    servers in, then free ones, those that it keeps for switches, and those below switches in service last.
+    servers in, then free ones, those that it keeps for switches, and those below switches in service last; or of these
+    those that it has servers in first.
     """
     own, taken, plan = standing.server_racks, standing.switch_racks, layout.plan
     free = reachable(plan)
@@ -53,15 +54,17 @@ def _around(layout: Layout, standing: StandingFabric) -> Iterator[Layout]:
         free = plan.server_racks[np.isin(plan.server_racks, free)]
     elif isinstance(plan.floor.network_racks, tuple):
         free = _without(free, plan.network_racks())
-    in_turn = (layout.server_racks, _without(free, layout.switch_racks), free)
-    wanted = _without(np.concatenate(in_turn), np.concatenate([own, taken]))
-    below = _without(free[standing.lowest_units(len(plan), plan.limits)[free] > layout.server_size.units], own)
-    new = _without(np.concatenate([wanted, below]), own)[: max(0, len(layout.server_racks) - len(own))]
-    racks = np.concatenate([own, new])
-    if len(racks) == len(layout.server_racks):
-        pins = {tier: _joined(standing.racks_of(tier), named) for tier, named in layout.pins.items()}
+    above = standing.lowest_units(len(plan), plan.limits) > layout.server_size.units
+    full, missing = taken[~above[taken]], max(0, len(layout.server_racks) - len(own))
+    apart = _without(np.concatenate([layout.server_racks, _without(free, layout.switch_racks), free]), taken)
+    pins = {tier: _joined(standing.racks_of(tier), named) for tier, named in layout.pins.items()}
+    for first in ((), layout.server_racks):
+        in_turn = np.concatenate([np.array(first, dtype=np.int64), apart, free])
+        new = _without(in_turn, np.concatenate([own, full]))[:missing]
         left = _without(layout.switch_racks, _without(new, layout.server_racks))
-        yield replace(layout, server_racks=racks, switch_racks=_joined(taken, left), pins=pins, standing=standing)
+        racks, for_switches = np.concatenate([own, new]), _joined(taken, left)
+        if len(racks) == len(layout.server_racks):
+            yield replace(layout, server_racks=racks, switch_racks=for_switches, pins=pins, standing=standing)
 
 
 def _without(racks: Ints, others: Ints) -> Ints:

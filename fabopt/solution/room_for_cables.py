@@ -29,10 +29,10 @@ from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.schema.floor import Floor
 from fabopt.schema.site import Site
-from fabopt.search.answer import Answer, bounded_by
+from fabopt.search.answer import Answer, bounded_by, problems_of
 from fabopt.solution.designs import design_of
 from fabopt.solution.few_lengths import laid
-from fabopt.solution.other_routes import with_other_routes, with_racks_as, with_racks_of
+from fabopt.solution.other_routes import too_few_fibres, with_other_routes, with_racks_as, with_racks_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
 from fabopt.verify.halls import fibres_on_routes
@@ -51,6 +51,8 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
     """
     if not asked.inputs.case.fill_limits or asked.problem is not None or asked.answer is not None:
         return settle(asked)
+    if (refused := _refused(asked)) is not None:
+        return refused
     # nothing that was met before knows of parts that are left out
     alone = replace(asked, known=None, lower_than=None, tried=())
     first = _CabledAnswer(*settle(alone))
@@ -81,6 +83,21 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
         return _least(first, kept, asked.inputs.case)
     conflicts = tuple(_conflicts(steps))
     return replace(first.question, conflicts=conflicts), _without_design(first.answers, bound)
+
+
+def _refused(asked: Question) -> tuple[Question, Answers] | None:
+    """The question and that it has no design where routes between halls have fewer fibres than the case needs at least;
+    None where that is not told before the search.
+    """
+    case = asked.inputs.case
+    if "route" not in case.fill_limits or all(fabric.hall_ratio is None for fabric in case.fabrics):
+        return None
+    problems = list(problems_of(case, asked.inputs.catalog, asked.settings.prune))
+    conflicts = [tuple(too_few_fibres(problem)) for problem in problems]
+    if not all(conflicts):
+        return None
+    none = tuple(Answer(problem, Optimum("infeasible")) for problem in problems)
+    return replace(asked, conflicts=conflicts[0]), Answers(none)
 
 
 def _least(first: _CabledAnswer, kept: list[_CabledAnswer], asked: Case) -> tuple[Question, Answers]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import combinations
+from math import ceil
 from typing import Any
 
 import pytest
@@ -12,9 +13,12 @@ import yaml
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.library import data_folder
+from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.solution.other_routes import fitting
+from fabopt.topology.clos.between_halls import fibres_needed
+from fabopt.verify.evidence import Evidence
 from tests.samples.shipped import shipped
 from tests.samples.small import Json, assert_proven, inputs, usd
 from tests.solution.test_halls import campus, cut_off_without, lost_with, over_route, parts, with_plugs
@@ -164,3 +168,47 @@ def test_a_shipped_case_is_solved_with_half_of_its_fibres_in_another_duct() -> N
     assert lost_with(design, "duct") == {}
     assert cut_off_without(design, lambda row: "north" in row["route"]) == 0
     assert cut_off_without(design, lambda row: "south" in row["route"]) == 0
+
+
+# -- fibres that a ratio between halls takes at least ------------------------------------------------------------------
+
+
+def of_ratio(hall: float, *fibres: int | None) -> Design:
+    content = two_ducts(380, fibres[:2] if len(fibres) == 2 else (fibres[0], None))
+    if len(fibres) == 1:
+        del content["site"]["routes"][1]
+    content["fabrics"][0]["max_oversubscription"] = {"leaf": 2, "hall": hall}
+    return solve(inputs(content, parts()), alternatives_s=0)
+
+
+@pytest.mark.parametrize("fibres", [(39,), (20, 19)])
+def test_too_few_fibres_for_a_ratio_between_halls_are_a_proven_no_before_any_search(fibres: tuple[int, ...]) -> None:
+    """Four servers of 400 Gb/s at 1:5: 8,000 Gb/s, at 200 Gb/s of a fibre of LC 40 fibres."""
+    none = of_ratio(0.2, *fibres)
+    assert none.status == "infeasible" and none.objective.candidates == 0
+    (conflict,) = none.conflicts
+    needed = fibres[0] + 40 - sum(fibres)
+    assert (conflict.limit, conflict.value, conflict.needed) == ("site.routes[0].fibres", fibres[0], needed)
+    assert "takes 40 fibres out of" in conflict.detail
+
+
+@pytest.mark.long(but=("0.5",))
+@pytest.mark.parametrize("hall", [0.5, 1, 2])
+def test_no_design_of_a_ratio_has_fewer_fibres_than_are_needed_at_least(hall: float) -> None:
+    design = of_ratio(hall, 1000)
+    assert_proven(design)
+    least = ceil(4 * 400 / hall / 200)
+    problem = problem_of(Evidence(design).case, inputs(campus(350), parts()).catalog)
+    assert fibres_needed(problem) == {"EAST": least, "WEST": least}
+    assert 2 * len(over_route(design)) >= least
+    # with just as many it is not refused before the search
+    assert of_ratio(hall, least).objective.candidates > 0
+
+
+def test_a_shipped_case_with_a_duct_that_is_too_small_for_its_ratio_names_the_fibres() -> None:
+    """Sixteen DGX H100 of 8 x 400 Gb/s in the smaller hall at 1:5: 256,000 Gb/s over fibres of 200."""
+    case = yaml.safe_load((data_folder("cases") / "two-halls-320.yaml").read_text())
+    case["fabrics"][0]["max_oversubscription"] = {"leaf": 1, "spine": 1, "hall": 0.2}
+    none = solve(inputs_from_objects(case), alternatives_s=0)
+    assert none.status == "infeasible"
+    assert [(one.limit, one.value, one.needed) for one in none.conflicts] == [("site.routes[0].fibres", 1152, 1280)]

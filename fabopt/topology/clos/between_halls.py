@@ -1,15 +1,24 @@
-"""Rule ``halls_carry_demand``: what leaves each of several halls, against the endpoints on its smaller side."""
+"""Rule ``halls_carry_demand``: what leaves each of several halls, against the endpoints on its smaller side; and the
+fibres that it needs at least.
+"""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 
+from fabopt.floor.fill import strands_of
 from fabopt.network.expand import links_of_clos
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.problem import Problem
+from fabopt.schema.base import parse_split
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
+
+# Fibres of a cable that is sold with its ends on.
+PAIR_OF_FIBRES = 2
 
 
 def joins_halls(fabric: FabricProblem, clos: ClosNetwork) -> bool:
@@ -50,3 +59,47 @@ def _mbps_of_halls(clos: ClosNetwork, placement: RackPlacement) -> list[tuple[in
     return [
         (min(own, sum(servers) - own) * of_server, Fraction(out)) for own, out in zip(servers, leaving, strict=True)
     ]
+
+
+def fibres_needed(problem: Problem) -> dict[str, int]:
+    """Fibres that no design has fewer of on the routes out of a hall together, by hall; halls that need none left out.
+
+    Mb/s that leave at least, by the servers that the other halls have no racks for, over the most Mb/s that a fibre of
+    any part for the shortest route carries.
+    """
+    site, needed = problem.floor, dict[str, Fraction]()
+    plan, halls = site.plan, problem.case.site.halls
+    racks = np.flatnonzero(plan.usable) if plan.server_racks is None else plan.server_racks
+    room = (np.bincount(plan.hall_of[racks], minlength=len(halls)) * site.servers_per_rack).tolist()
+    for hall, own in zip(halls, room, strict=True):
+        fewest, most = max(0, problem.servers - sum(room) + own), min(own, problem.servers)
+        inside = min(min(number, problem.servers - number) for number in (fewest, most))
+        least_m = min((route.m for route in problem.case.site.routes if hall.name in route.between), default=0.0)
+        for fabric in problem.fabrics if inside > 0 else ():
+            if fabric.oversubscription_hall is not None and (rate := _mbps_of_a_fibre(problem, fabric, least_m)):
+                nics = (nic for of_protocol in fabric.nics.values() for nic in of_protocol)
+                of_server = min((nic.ports_per_server * nic.port.lane.port_mbps for nic in nics), default=0)
+                leaving = inside * of_server / fabric.oversubscription_hall
+                needed[hall.name] = needed.get(hall.name, Fraction(0)) + leaving / rate
+    return {hall: ceil(fibres) for hall, fibres in needed.items()}
+
+
+def _mbps_of_a_fibre(problem: Problem, fabric: FabricProblem, run_m: float) -> Fraction:
+    """The most Mb/s that a fibre of any part carries between devices of a fabric over a run; of cables that are sold
+    with their ends on, which count as a pair, those of the larger end.
+    """
+    rates = [Fraction(0)]
+    for protocol in fabric.protocols:
+        of_tiers = fabric.switches.get(protocol, {}).values()
+        ports = {use.port for switches in of_tiers for switch in switches for use in switch.uses}
+        ports |= {nic.port for nic in fabric.nics.get(protocol, ())}
+        for module in (module for port in ports for module in problem.links.modules(port, protocol, True)):
+            lane, product = parse_split(module.split), module.product
+            if product.reach_m >= run_m:
+                strands = product.connectors * strands_of(product.connector)
+                rates.append(Fraction(lane.ports * lane.port_mbps, strands))
+    for cable in problem.catalog.cables:
+        if any(length.m >= run_m for length in cable.lengths):
+            lanes = [(parse_split(end.split), end.count) for end in cable.ends]
+            rates.append(Fraction(max(lane.ports * lane.port_mbps * count for lane, count in lanes), PAIR_OF_FIBRES))
+    return max(rates)

@@ -24,9 +24,11 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     yield from _named(inquiry, base)
     anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
+    stays = "no device or cable" if case.site.has_floor else "no cable"
+    priced = "" if case.site.has_floor else " (`base.move` prices that)"
     detail = (
-        "no design goes on from what is in service, with more of its parts, as no cable of it moves (`base.move` "
-        "prices that); put together anew, with its parts used first and free, there is a design"
+        f"no design goes on from what is in service, with more of its parts, as {stays} of it moves{priced}; put "
+        "together anew, with its parts used first and free, there is a design"
     )
     yield from inquiry.opened(anew, Conflict(limit="base", value=base.file, needed="none", detail=detail))
 

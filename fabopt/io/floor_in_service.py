@@ -112,7 +112,11 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
             if own is not None and not isinstance(asked, str) and own not in asked:
                 problem = "on a floor new switches are of the models in service"
                 yield fault(file, f"fabrics[{index}].switches.{role}", problem, list(asked), allowed=own)
-    problems = {"fabrics": "several fabrics do not go with a base on a floor"}
+    problems = {
+        "fabrics": "several fabrics do not go with a base on a floor",
+        "fabrics[0].attachments": "devices of attachments, hosts of rule `subnet-manager` among them, do not go with a "
+        "base on a floor",
+    }
     for key, is_given in given.items():
         if is_given:
             problem = problems.get(key, "does not go with a base on a floor")

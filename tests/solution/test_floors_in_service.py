@@ -9,14 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fabopt.errors import InputError
+from fabopt.io.case import read_inputs
+from fabopt.io.library import data_folder
 from fabopt.output.export.formats import Options, export
 from fabopt.schema.design import Design
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import random_cases
-from tests.samples.bases import assert_stays, designed, gone_on, live
+from tests.samples.bases import assert_stays, designed, gone_on, live, saved
 from tests.samples.growth_samples import eight, grown
 from tests.samples.random_cases import Dice
 from tests.solution import test_halls as two_halls
@@ -103,6 +107,33 @@ def test_changes_say_what_is_new_and_where_it_goes(tmp_path: Path) -> None:
     new = {row["name"]: (row["rack"], row["unit"]) for row in rows if row["what"] == "device"}
     assert new == {name: place for name, place in places.items() if name not in there.name}
     assert len(new) == 8
+
+
+def test_where_nothing_goes_on_the_base_is_named_and_no_price_of_moves(tmp_path: Path) -> None:
+    """Three leaves of three uplinks each have no room under a spine of eight ports, nor nine under two."""
+    base = designed(parts(), on_floor(5))
+    design = gone_on(parts(), on_floor(8), base, tmp_path)
+    assert design.status == "infeasible"
+    (conflict,) = design.conflicts
+    assert conflict.limit == "base" and "no device or cable of it moves;" in conflict.detail
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["floor-two-tier-128", "floor-mi355x-64", "floor-three-tier-256"])
+def test_with_nothing_new_a_shipped_case_is_its_own_base(name: str, tmp_path: Path) -> None:
+    content = yaml.safe_load((data_folder("cases") / f"{name}.yaml").read_text())
+    base = solved_case(content, tmp_path)
+    design = solved_case({**content, "base": {"file": str(saved(base, tmp_path))}}, tmp_path)
+    assert design.totals is not None and design.totals.capex_usd == 0
+    assert_stays(design, base, 0)
+    assert live(wiring_of(design)) == live(wiring_of(base))
+
+
+def solved_case(content: Json, folder: Path) -> Design:
+    """The design of a case with the shipped catalog."""
+    path = folder / "case.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return optimize.solve(read_inputs(path), alternatives_s=0)
 
 
 # -- random bases -----------------------------------------------------------------------------------------------------

@@ -72,7 +72,8 @@ class InService:
 
     ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service,
     with ``attachments``; ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``:
-    on a floor, in the order in which they are filled; ``stages``: names of those that are in service.
+    on a floor, in the order in which they are filled; ``stages``: names of those that are in service;
+    ``lengths_m``: length classes of its runs.
     """
 
     fabric: FabricDesign
@@ -83,6 +84,11 @@ class InService:
     leaves: tuple[SwitchType, ...] = ()
     server_racks: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
+    lengths_m: tuple[float, ...] = ()
+
+    def counted_m(self, run_m: float) -> float:
+        """The class of a run by the lengths that the file has, which need not be all that are on sale now."""
+        return next((length_m for length_m in self.lengths_m if length_m >= run_m), run_m)
 
     @property
     def is_whole(self) -> bool:

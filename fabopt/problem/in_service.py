@@ -33,6 +33,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
             tuple(one for one in asked[whole.name].attachments if one.first_stage <= stage),
             server_racks=racks_in_service(base, sizes[stage]),
             stages=tuple(one.name for one in base.stages[: stage + 1]),
+            lengths_m=tuple(map(float, base.racks.length_classes_m)),
         )
         for whole in base.fabrics
     }

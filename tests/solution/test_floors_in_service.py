@@ -259,6 +259,18 @@ def test_live_cables_that_would_lie_otherwise_are_named(tmp_path: Path) -> None:
         gone_on(parts(), on_floor(12, floor=larger, max_oversubscription=3), base, tmp_path)
 
 
+def test_lengths_of_other_products_change_nothing_and_shorter_ones_of_its_own_are_named(tmp_path: Path) -> None:
+    """Live cables of 30 m, between racks, where 10 m would do: of another product, then of their own."""
+    base, content = a_base(), on_floor(6, max_oversubscription=3)
+    others = parts()
+    others["cables"].append({**others["cables"][0], "id": "dear", "lengths": [{"m": 10, "price_usd": 900}]})
+    assert_stays(gone_on(others, content, base, tmp_path), base, 0)
+    shorter = parts()
+    shorter["cables"][0]["lengths"].insert(1, {"m": 10, "price_usd": 15})
+    with pytest.raises(InputError, match=r"catalog\.cable\.lengths: live cables of 30 m run .* found 10"):
+        gone_on(shorter, content, base, tmp_path)
+
+
 # -- several halls ----------------------------------------------------------------------------------------------------
 
 

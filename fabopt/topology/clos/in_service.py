@@ -241,7 +241,7 @@ def _keeps(there: InService, option: Option) -> bool:
     for row in option.rows:
         if row.stage == 0 and row.links:
             own = {(part.item.id, part.item.length_m, part.end) for part in row.parts}
-            ends, runs = (row.near, row.far, row.attachment, row.scope), list(row.runs_m or ())
+            ends, runs = (row.near, row.far, row.attachment, row.scope), [*map(there.counted_m, row.runs_m or ())]
             if runs and row.stages:
                 runs = [run for run, stage in zip(runs, row.stages, strict=True) if stage == 0]
             rows = (used for used in there.fabric.links if (used.from_, used.to, used.attachment, used.scope) == ends)

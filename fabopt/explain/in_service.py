@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from fabopt.explain.demands import changed
+from fabopt.explain.structures import shape_conflicts
 from fabopt.explain.what_if import Inquiry
-from fabopt.schema.design import Conflict
+from fabopt.io.moves import faults_of_moves
+from fabopt.parts.stock import without_base
+from fabopt.problem.problem import problem_of
+from fabopt.problem.rules_kept import without
+from fabopt.schema.case import Case
+from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.in_service import Base, MovePrices
+from fabopt.schema.installed import base_of, fabric_at
+
+# Moves of all kinds at no price, as a case writes them.
+FREE = "{cable: 0, device: 0}"
 
 
 def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
@@ -23,14 +34,51 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if case.stages is None:
         return
     yield from _named(inquiry, base)
-    anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
+    for conflict in shape_conflicts(inquiry):
+        detail = f"all that is in service stays as it is; {conflict.detail}"
+        yield conflict.model_copy(update={"detail": detail})
     stays = "no device or cable" if case.site.has_floor else "no cable"
-    priced = "" if case.site.has_floor else " (`base.move` prices that)"
-    detail = (
-        f"no design goes on from what is in service, with more of its parts, as {stays} of it moves{priced}; put "
-        "together anew, with its parts used first and free, there is a design"
-    )
-    yield from inquiry.opened(anew, Conflict(limit="base", value=base.file, needed="none", detail=detail))
+    goes_on = f"no design goes on from what is in service, with more of its parts, where {stays} of it moves"
+    why = "; ".join([goes_on, *_full_tiers(inquiry)])
+    anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
+    if _may_price_moves(anew, base):
+        free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
+        detail = f"{why}; where all of it may move, priced at nothing here, there is a design: give your own prices"
+        conflict = Conflict(limit="base.move", value=None, needed=FREE, detail=detail)
+        yield from inquiry.opened(anew.model_copy(update={"base": free}), conflict)
+        return
+    detail = f"{why}; put together anew, with nothing in service, there is a design (`have` counts parts on hand)"
+    conflict = Conflict(limit="base", value=base.file, needed="null", detail=detail)
+    # without what is in service none of its parts is on hand
+    problem = without(problem_of(anew, without_base(inquiry.catalog, case)), inquiry.left_out)
+    questions = (conflict for _ in range(1) if inquiry.design_of(problem) is not None)
+    yield from inquiry.of_limit(conflict.limit, conflict.value, questions)
+
+
+def _full_tiers(inquiry: Inquiry) -> Iterator[str]:
+    """Sentences on the tiers in service without a free port."""
+    base, design = inquiry.case.base, base_of(inquiry.case)
+    cages = {switch.id: sum(group.count for group in switch.cages) for switch in inquiry.catalog.switches}
+    if base is None or design is None:
+        return
+    for whole in design.fabrics:
+        fabric = fabric_at(whole, base.stage)
+        for tier in fabric.tiers:
+            used = sum(row.to_cages for row in fabric.links if row.to == tier.role)
+            used += sum(row.from_cages for row in fabric.links if row.from_ == tier.role)
+            if used == tier.count * cages.get(tier.id, 0):
+                yield f"no {tier.role} of {fabric.name} in service has a free port"
+
+
+def _may_price_moves(anew: Case, base: Base) -> bool:
+    """Whether ``base.move`` goes with a case, which is given without its base, and with what is in service."""
+    free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
+    case = anew.model_copy(update={"base": free})
+    design = base_of(case)
+    if design is None or any(fabric.structure.kind != "clos" or fabric.clos.last_group for fabric in design.fabrics):
+        return False
+    there = Case.model_validate_json(json.dumps(design.case.content))
+    return not any(faults_of_moves(case, there, ""))
 
 
 def _named(inquiry: Inquiry, base: Base) -> Iterator[Conflict]:
@@ -54,5 +102,11 @@ def _held(inquiry: Inquiry, base: Base) -> Iterator[Conflict]:
     if base.holds:
         free = base.model_copy(update={"move": MovePrices(cable=0, device=0), "keep": ()})
         detail = "no design keeps in its place what never moves; where all of it may, for nothing, there is a design"
-        conflict = Conflict(limit="base.move", value=base.file, needed="any", detail=detail)
+        changes = (
+            Needed(limit="base.move", needed=FREE),
+            *(Needed(limit="base.keep", needed=()) for _ in base.keep[:1]),
+        )
+        conflict = Conflict(
+            limit="base.move", value=None, needed=FREE, detail=detail, together=changes if base.keep else ()
+        )
         yield from inquiry.opened(inquiry.case.model_copy(update={"base": free}), conflict)

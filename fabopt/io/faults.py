@@ -246,6 +246,8 @@ def _fault(model: type[BaseModel], steps: Steps, group: list[Any], file: str, ba
     hint = _did_you_mean(error["input"], words) or _advice(error["input"], group)
     if model is Case:
         hint = hint or _advice_on_case(error["input"], steps, group)
+    if isinstance(error["input"], str) and "model_type" in kind and "file" in keys_at(model, steps):
+        hint = f"write {{file: {error['input']}}}" if error["input"] != "none" else "write null, or leave it out"
     return fault(file, path, "this value is not allowed", error["input"], allowed=allowed, hint=hint)
 
 

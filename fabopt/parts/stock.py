@@ -39,7 +39,19 @@ def _check(id_: str, units: int | dict[float, int], known: Mapping[str, Product]
 
 def with_stock(catalog: Catalog, case: Case) -> Catalog:
     """The catalog with the stock of a case. A product without a price can be had as long as the stock lasts."""
-    owned = case.owned
+    return _with_units(catalog, case.owned)
+
+
+def without_base(catalog: Catalog, case: Case) -> Catalog:
+    """The catalog of a case without what is in service as its stock: what ``have`` says alone is on hand."""
+    left: dict[str, int | dict[float, int]] = {}
+    for id_, units in case.base.owned.items() if case.base is not None else ():
+        said = case.have.get(id_, {} if isinstance(units, dict) else 0)
+        left[id_] = dict.fromkeys(units, 0) | said if isinstance(units, dict) and isinstance(said, dict) else said
+    return _with_units(catalog, left)
+
+
+def _with_units(catalog: Catalog, owned: Have) -> Catalog:
     if not owned:
         return catalog
     return catalog.model_copy(

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.terminal.no_screen import changes_of
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
+from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_cable_runs import Laying, Plan, Stage
@@ -235,9 +238,56 @@ def test_where_nothing_goes_on_the_base_is_named_with_what_it_costs_to_begin_ane
     design = gone_on(eight(), in_stages(12), base, tmp_path)
     assert design.status == "infeasible"
     (conflict,) = design.conflicts
-    assert (conflict.limit, conflict.needed) == ("base", "none")
+    assert (conflict.limit, conflict.needed) == ("base.move", "{cable: 0, device: 0}")
+    assert "no spine of compute in service has a free port" in conflict.detail
     # three leaves and two spines, of which three switches are there; 4 cards more; 12 + 12 cables for 8 + 8
     assert conflict.capex_usd == 2 * 1000 + 4 * 100 + 4 * 10 + 4 * 20
+
+
+def pasted(content: Json, limit: str, needed: Any) -> Json:
+    """A case with the text of a lever in place of a key, as a case would have it."""
+    value, (first, *inner) = yaml.safe_load(needed) if isinstance(needed, str) else needed, limit.split(".")
+    if first == "fabrics":
+        (name, key) = inner
+        fabrics = [{**one, key: value} if one["name"] == name else one for one in content["fabrics"]]
+        return {**content, "fabrics": fabrics}
+    return {**content, first: {**content[first], inner[0]: value} if inner else value}
+
+
+def assert_pasting_gives_what_is_shown(parts: Json | None, content: Json) -> list[str]:
+    """That each lever parses in the case and costs what it says; the limits of all."""
+    design = optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
+    assert design.status == "infeasible" and design.conflicts
+    for conflict in design.conflicts:
+        changed = content
+        for change in changes_of(conflict):
+            changed = pasted(changed, change.limit, change.needed)
+        answer = optimize.solve(inputs_from_objects(changed, parts), alternatives_s=0)
+        assert answer.totals is not None and answer.totals.capex_usd == conflict.capex_usd, conflict
+    return [conflict.limit for conflict in design.conflicts]
+
+
+@pytest.mark.parametrize("goes_with_moves", [True, False])
+def test_levers_of_a_base_parse_and_cost_what_they_say(goes_with_moves: bool, tmp_path: Path) -> None:
+    """Two leaves whose spine is full; where the case has charges, which do not go with moves, nothing is on hand."""
+    base = {"file": str(saved(designed(eight(), in_stages(8)), tmp_path))}
+    charges: Json = {} if goes_with_moves else {"charges": [{"name": "support", "usd": 7, "per": "fabric"}]}
+    limits = assert_pasting_gives_what_is_shown(eight(), {**in_stages(12), "base": base, **charges})
+    assert limits == (["base.move"] if goes_with_moves else ["base"])
+
+
+def test_rails_that_hinder_what_is_in_service_are_a_lever(tmp_path: Path) -> None:
+    """8 DGX on two leaves, four ports of each on either: 12 on aligned rails would have other leaves."""
+    content: Json = {
+        "name": "live", "server": "nvidia-dgx-h100", "servers": 8, "workload": {"profile": "pretraining"},
+        "fabrics": [
+            {"name": "compute", "protocol": "infiniband", "tiers": 2,
+             "switches": {"leaf": ["nvidia-qm9700"], "spine": ["nvidia-qm9700"]}},
+        ],
+    }  # fmt: skip
+    base = optimize.solve(inputs_from_objects(content), alternatives_s=0)
+    grown = {**content, "servers": 12, "base": {"file": str(saved(base, tmp_path))}}
+    assert "fabrics.compute.rails" in assert_pasting_gives_what_is_shown(None, grown)
 
 
 def test_every_fabric_goes_on_from_its_own(tmp_path: Path) -> None:

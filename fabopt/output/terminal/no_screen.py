@@ -225,6 +225,8 @@ def lost_with(design: Design, change: Needed) -> str:
     key, needed = change.limit, change.needed
     word = key.rpartition(".")[2]
     was = _stated(design, key)
+    if key == "base.move":
+        return "that what is in service stays as it is"
     if _is_spending(key) or was is None or ".plan.overlap." in key:
         return ""
     if key.startswith(_RULES) or word in LOST_WITH:
@@ -299,9 +301,11 @@ def _paste(design: Design) -> Iterator[ScreenRow]:
 def _whole_line(design: Design, conflict: Conflict, change: Needed) -> str:
     """The line of a change, with what else the case says under the same key of limits or rules."""
     key, _, word = change.limit.partition(".")
-    if key not in ("limits", "rules") or "." in word:
+    if key not in ("limits", "rules", "base") or "." in word or not word:
         return line_of(change)[0]
     said = design.case.content.get(key)
+    if key == "base" and isinstance(said, Mapping):
+        said = {name: value for name, value in said.items() if name in ("file", "keep")}
     kept = {name: value for name, value in said.items() if value is not None} if isinstance(said, Mapping) else {}
     needed = {
         one.limit.removeprefix(f"{key}."): one.needed for one in changes_of(conflict) if one.limit.startswith(key)

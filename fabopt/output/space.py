@@ -129,7 +129,7 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     if base is not None:
         mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
         still = "as it is, with more of its parts" + " or other switches with its ports" * mixes
-        how = still if base.move is None else "moved or taken out at a price"
+        how = still if base.move is None else "moved or taken out at a price, what stays found in order of number"
         words.append(f"what is in service ({base.file}) {how}")
     return f"{kinds} with {', '.join(words)}"
 

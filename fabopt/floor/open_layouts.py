@@ -39,10 +39,6 @@ class OpenLayout(Layout):
         """The policy, and the racks of the servers."""
         return f"{self.policy}-{'-'.join(self.plan.ids[rack] for rack in self.server_racks.tolist())}{self._apart}"
 
-    @cached_property
-    def _leaf_racks(self) -> Ints:
-        return self.leaf_racks
-
     def racks_above(self, units: int, load: RackLoad, switches: int) -> Ints:
         """Racks for ``switches`` spines and cores with ``units`` and ``load`` in all, as indices, shape (racks
         permitted,).

@@ -178,10 +178,10 @@ def _alone(name: str, book: PriceBook) -> PriceBook:
     return book.model_copy(update={"source": PriceSource(**{**said, "book": name})})
 
 
-def read_price_books(names: Sequence[str], catalog: Catalog, base: Path, file: str = "prices") -> tuple[PriceBook, ...]:
+def read_price_books(names: Sequence[str], catalog: Catalog, base: Path) -> tuple[PriceBook, ...]:
     """Return price books by name in the catalog's ``prices``, or by path relative to ``base``, checked against it."""
     faults: list[Fault] = []
-    books = _books(names, catalog, base, file, faults)
+    books = _books(names, catalog, base, "prices", faults)
     if faults:
         raise refuse(faults)
     return tuple(book for book in books if book is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from fabopt.errors import Fault, did_you_mean, fault
+from fabopt.errors import Fault, fault
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.io.cabling import check_cabling
 from fabopt.io.charges import check_charges_fit
@@ -42,7 +42,6 @@ _TIERS = ("leaf", "spine", "core")
 SAME = ("protocol", "cages", "max_ports", "rack_units")
 # So many names are listed, more are counted.
 MOST_NAMED = 6
-MOST_VENDORS = 30
 
 
 def check_references(case: Case, catalog: Catalog, file: str, written: Mapping[str, str] | None = None) -> list[Fault]:
@@ -334,13 +333,6 @@ class _ReferenceCheck:
     def ids_of(self, kind: str, ids: Iterable[str], path: str) -> None:
         for index, id_ in enumerate(ids):
             self.id_of(kind, id_, f"{path}[{index}]")
-
-
-def _near(word: str, known: list[str]) -> str:
-    if hint := did_you_mean(word, known):
-        return hint
-    more = f" and {len(known) - MOST_VENDORS} more" if len(known) > MOST_VENDORS else ""
-    return f"it has {', '.join(known[:MOST_VENDORS])}{more}" if known else ""
 
 
 def _listed(tiers: object) -> tuple[object, ...]:

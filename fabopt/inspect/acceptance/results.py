@@ -119,8 +119,8 @@ def _parsed(text: str, file: str) -> tuple[dict[str, Any], bool]:
         raise InputError([fault(file, "", "not JSON", str(error), hint=hint)]) from None
 
 
-def _ends_of_values(text: str, tries: int = 3) -> list[str]:
-    """The text cut after each of its last values with open brackets closed, the longest first."""
+def _ends_of_values(text: str) -> list[str]:
+    """The text cut after each of its last three values with open brackets closed, the longest first."""
     closed: list[str] = []
     open_, in_text, escaped = "", False, False
     for place, letter in enumerate(text):
@@ -134,7 +134,7 @@ def _ends_of_values(text: str, tries: int = 3) -> list[str]:
         elif letter in _CLOSES.values():
             open_ = open_[:-1]
             closed.append(f"{place}:{open_}")
-            del closed[:-tries]
+            del closed[:-3]
     places = (entry.partition(":") for entry in reversed(closed))
     return [
         text[: int(place) + 1] + "".join(_CLOSES[bracket] for bracket in reversed(left)) for place, _, left in places

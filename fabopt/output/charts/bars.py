@@ -15,9 +15,7 @@ _COST = Quantity("capex_usd")
 _MOST_WITH_TOTAL = 16
 
 
-def cost_bars(
-    bars: Sequence[tuple[str, Mapping[str, Number]]], palette: Palette, along: str, width: float = WIDTH
-) -> Spec:
+def cost_bars(bars: Sequence[tuple[str, Mapping[str, Number]]], palette: Palette, along: str) -> Spec:
     """Return bars, each a name and its dollars by kind; ``along``: the title of the names. A bar may be empty."""
     names = [name for name, _ in bars]
     kinds = [kind for kind in KINDS if any(parts.get(kind) for _, parts in bars)]
@@ -42,7 +40,7 @@ def cost_bars(
     layers = [{"data": {"values": rows}, "mark": mark, "encoding": encoding}]
     if len(bars) <= _MOST_WITH_TOTAL:
         layers.append(_totals(bars, x, palette))
-    return {"width": width, "height": HEIGHT, "layer": layers}
+    return {"width": WIDTH, "height": HEIGHT, "layer": layers}
 
 
 def dollar_axis(field: str, title: str = "", **more: str) -> Spec:

@@ -20,7 +20,7 @@ PAID = "paid, USD"
 _COLOURS = dict(zip(KINDS, ("switch", "nic", "transceiver", "cable", "server", "fibre"), strict=True))
 
 
-def cash_bars(periods: Sequence[Period], palette: Palette, along: str, width: float = WIDTH) -> Spec:
+def cash_bars(periods: Sequence[Period], palette: Palette, along: str) -> Spec:
     """Return the chart of a cash flow; ``along``: the title of the periods. Income is below zero."""
     names = [period.name for period in periods]
     kinds = [kind for kind in KINDS if any(period.paid[kind] for period in periods)]
@@ -60,4 +60,4 @@ def cash_bars(periods: Sequence[Period], palette: Palette, along: str, width: fl
             "encoding": {**shared, "y": dollar_axis("usd", PAID)},
         },
     ]
-    return {"width": width, "height": HEIGHT, "layer": layers}
+    return {"width": WIDTH, "height": HEIGHT, "layer": layers}

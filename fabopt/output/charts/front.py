@@ -196,9 +196,9 @@ def _x(frame: _Frame, field: str = "x") -> Spec:
     return {"field": field, "type": "quantitative", "scale": frame.x.spec, "axis": axis}
 
 
-def _y(frame: _Frame, field: str = "y") -> Spec:
+def _y(frame: _Frame) -> Spec:
     axis = {"title": frame.axes.y.title, "labelExpr": frame.axes.y.label_expression, "tickCount": 6, "domain": False}
-    return {"field": field, "type": "quantitative", "scale": frame.y.spec, "axis": {**axis, "ticks": False}}
+    return {"field": "y", "type": "quantitative", "scale": frame.y.spec, "axis": {**axis, "ticks": False}}
 
 
 def _budgets(front: Front, frame: _Frame, palette: Palette) -> Iterator[Spec]:

@@ -116,16 +116,16 @@ def printable_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> b
     return csv_bytes(columns, ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows))
 
 
-def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style: Format, repeated: int = 1) -> None:
+def write_headings(sheet: Worksheet, columns: Sequence[tuple[str, float]], style: Format) -> None:
     """Write titles of columns, each with its width, into a first row that is high enough for all of them.
 
-    Each page that is printed has it, and the columns that are repeated.
+    Each page that is printed has it, and the first column.
     """
     for column, (title, width) in enumerate(columns):
         sheet.set_column(column, column, width)
         write_text(sheet, 0, column, title, style)
     set_height(sheet, 0, columns)
-    set_page(sheet, [width for _, width in columns], repeated)
+    set_page(sheet, [width for _, width in columns], 1)
     sheet.repeat_rows(0)
 
 

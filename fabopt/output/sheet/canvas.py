@@ -81,11 +81,11 @@ class Canvas:
         """Put words that are known to fit."""
         self.texts.append(Text(x, y, printable(words), size, fill, "start", bold))
 
-    def paragraph(self, x: float, y: float, room: float, words: str, most: int = 2, size: float = SMALL) -> float:
-        """Put words on lines below each other; return the next base line."""
-        for line in wrapped(room, size, words, most):
-            self.say(x, y, line, size, FADED)
-            y += size * 1.35
+    def paragraph(self, x: float, y: float, room: float, words: str) -> float:
+        """Put words on at most two lines below each other; return the next base line."""
+        for line in wrapped(room, SMALL, words, 2):
+            self.say(x, y, line, SMALL, FADED)
+            y += SMALL * 1.35
         return y
 
     def holder(self, node: Node, x: float, y: float, width: float, height: float) -> None:

@@ -72,10 +72,10 @@ class SwitchedShape(Generic[AnyNetworks]):
 
 
 def equal_joins(
-    problem: Problem, fabric: FabricProblem, port: PortType, scope: str, protocol: str, all_: bool = False
+    problem: Problem, fabric: FabricProblem, port: PortType, scope: str, protocol: str
 ) -> tuple[Assembly, ...]:
     """Assemblies between two equal cages of switches: the same part at both ends, as a cage has links of either end."""
-    joins = joins_of(problem, fabric, run_of(scope), port, port, protocol, all_)
+    joins = joins_of(problem, fabric, run_of(scope), port, port, protocol)
     return tuple(join for join in joins if join.near is join.far and join.mode in (Mode.LINK, Mode.PAIR))
 
 

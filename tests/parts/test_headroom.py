@@ -45,12 +45,12 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("asic", "row"), TABLES)
-def test_every_row_of_the_shipped_tables(asic: str, row: tuple[int, int, int, int, int]) -> None:
-    gbps, metres, xon, xoff, size = row
-    room = headroom(asic, gbps, metres, 8 if gbps == 800 else 4)
-    older = 1024 if row in SPECTRUM_4 and (gbps, metres) in OF_MTU_9100 else 0
-    assert room is not None and (room.xon, room.xoff, room.size - older) == (xon, xoff, size)
+def test_every_row_of_the_shipped_tables() -> None:
+    for asic, row in TABLES:
+        gbps, metres, xon, xoff, size = row
+        room = headroom(asic, gbps, metres, 8 if gbps == 800 else 4)
+        older = 1024 if row in SPECTRUM_4 and (gbps, metres) in OF_MTU_9100 else 0
+        assert room is not None and (room.xon, room.xoff, room.size - older) == (xon, xoff, size), (asic, row)
 
 
 @pytest.mark.parametrize("asic", ["Tomahawk 5", "Tomahawk 4"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from fabopt.io.case import inputs_from_objects
 from fabopt.parts.price_books import with_price_books
 from fabopt.schema.design import Design
@@ -25,6 +27,7 @@ def designed(**terms: Any) -> Design:
     return solved(parts, grown(4, {"servers": 8, "month": 3}, start="2027-01"))
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_a_stage_that_comes_too_soon_takes_what_the_vendor_has() -> None:
     design = designed(**LATE, in_stock=2)
     assert_proven(design)

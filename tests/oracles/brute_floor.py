@@ -12,7 +12,7 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, permutations, product
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.oracles.brute_halls import most_servers, power_of, takes
+from tests.oracles.brute_halls import joins_halls, most_servers, power_of, takes
 from tests.oracles.brute_rack_losses import left_without_racks, wanted_gbps
 
 Json = dict[str, Any]
@@ -453,6 +453,7 @@ class Rules:
     share: float = 0.0
     spread: bool = False
     air: bool = False
+    hall_ratio: float = math.inf
 
 
 def rules_of(case: Json) -> Rules:
@@ -473,9 +474,12 @@ def rules_of(case: Json) -> Rules:
 # -- places -----------------------------------------------------------------------------------------------------------
 
 
-def cheapest(case: Json, catalog: Json, orders: bool = False) -> float | None:
-    """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack."""
+def cheapest(case: Json, catalog: Json, orders: bool = False, hall_ratio: float = math.inf) -> float | None:
+    """Cents of the cheapest design in any place, None if there is none; ``orders``: switches in any order in a rack;
+    ``hall_ratio``: the most of what leaves each hall.
+    """
     rules, server, without_rack = rules_of(case), catalog["servers"][0], wanted_gbps(case)
+    rules = replace(rules, hall_ratio=hall_ratio)
     site, pins = case["site"], case["fabrics"][0].get("racks", {})
     hall = Campus(site, rules) if "halls" in site else Hall(site["floor"], rules, pins)
     per_rack = (hall.units - rules.kept) // server["rack_units"]
@@ -577,6 +581,10 @@ def place(
         cost = np.where(good, cost, np.inf)
         if rules.spread:
             cost = np.where(apart(size, racks, server_rack), cost, np.inf)
+        if rules.hall_ratio < math.inf:
+            kinds = [(size.servers, port(size.down)[1], 0)]
+            kinds += [(size.uplinks, port(size.up)[1], size.leaves)] if size.spine else []
+            cost = np.where(joins_halls(hall.racks, racks, server_rack, kinds, rules.hall_ratio), cost, np.inf)
         if without_rack is not None:
             cost = np.where(left(size, racks, server_rack) >= without_rack - 1e-9, cost, np.inf)
         best = min(best, float(cost.min()) + size.boxes_cents)

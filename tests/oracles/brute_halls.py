@@ -79,3 +79,29 @@ def takes(
         of_row = air_w[:, [row_ == row for row_, _ in hall.racks]].sum(axis=1)
         good &= of_row <= hall.floor.get("row_air_w", math.inf) + 1e-6
     return np.asarray(good)
+
+
+def joins_halls(
+    places: list[tuple[int, int]],
+    racks: np.ndarray,
+    server_rack: np.ndarray,
+    kinds: list[tuple[Any, float, int]],
+    most: float,
+) -> np.ndarray:
+    """Whether links that leave each hall carry its smaller side's ports of servers but for a ratio; by place.
+
+    ``places``: of racks, their hall first; ``kinds``: links from servers, then from leaves, their Gb/s, and the number
+    of the first device above them.
+    """
+    hall_of = np.array([hall for hall, _ in places])
+    good = np.ones(len(racks), dtype=bool)
+    for hall in set(hall_of.tolist()):
+        ports, leaving = [0.0, 0.0], np.zeros(len(racks))
+        for links, gbps, first in kinds:
+            for a, b in zip(links.a, links.b, strict=True):
+                below = racks[:, a] if first else np.full(len(racks), server_rack[a])
+                leaving += gbps * ((hall_of[below] == hall) != (hall_of[racks[:, first + b]] == hall))
+                if not first:
+                    ports[int(hall_of[server_rack[a]] == hall)] += gbps
+        good &= min(ports) <= most * leaving + 1e-9
+    return good

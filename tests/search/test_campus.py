@@ -29,6 +29,22 @@ def test_small_halls_equal_brute_force(seed: int) -> None:
         assert value_of(longer) >= value_of(design)
 
 
+# Those of the first sixty whose ratio between halls makes the design dearer, and one of more.
+WITH_RATIO = [(17, 1), *((seed, 0.5) for seed in (0, 5, 7, 11, 14, 15, 17, 19, 24, 28, 35, 42, 46, 52)), (5, 0.1)]
+
+
+@pytest.mark.long(but=("5-0.5", "7-0.5", "14-0.5"))
+@pytest.mark.parametrize(("seed", "ratio"), WITH_RATIO)
+def test_small_halls_with_a_ratio_between_them_equal_brute_force(seed: int, ratio: float) -> None:
+    """Every place of every switch whose links that leave each hall are enough."""
+    content, parts = toy_campus(seed)
+    free, held = cheapest(content, parts), cheapest(content, parts, hall_ratio=ratio)
+    fabric = content["fabrics"][0]
+    said = {"leaf": fabric["max_oversubscription"], "hall": ratio}
+    solved_as(held, {**content, "fabrics": [{**fabric, "max_oversubscription": said}]}, parts)
+    assert held is None or (free is not None and held >= free)
+
+
 def _without_names(design: Design) -> list[Any]:
     """What each fabric is, and where, by racks without the hall's name."""
     return [

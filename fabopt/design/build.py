@@ -42,9 +42,10 @@ from fabopt.schema.design import (
 from fabopt.schema.fabric_design import classes_in_use
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
-from fabopt.schema.resilience import MANAGEMENT_KEYS, MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
+from fabopt.schema.resilience import MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
 from fabopt.schema.server import Server
 from fabopt.schema.standing import standing_words
+from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
 from fabopt.schema.tiers import PeerLinkUse, StandInUse
 from fabopt.topology.candidate import Candidate, End, NicPurchase, Option, RowShare
 from fabopt.topology.design import TWO, Fewest, FilePart, LinkUse, OtherSwitches, Tier, failures_left, fewest_of

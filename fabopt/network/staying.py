@@ -18,8 +18,8 @@ import numpy as np
 from fabopt.network.clos_links import Ints
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import FabricDesign, NicUse
-from fabopt.schema.resilience import TwinUse, twins_of
 from fabopt.schema.structure import Structure
+from fabopt.schema.subnet_manager import TwinUse, twins_of
 from fabopt.schema.tiers import PortUse
 from fabopt.units import ceil_div
 

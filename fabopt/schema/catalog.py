@@ -34,8 +34,8 @@ from fabopt.schema.product import (
     Protocol,
     Purchasable,
 )
-from fabopt.schema.resilience import Manageable
 from fabopt.schema.server import Server
+from fabopt.schema.subnet_manager import Manageable
 
 # The feature of switches that reduce what goes through them.
 REDUCES = "sharp"

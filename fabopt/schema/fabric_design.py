@@ -11,10 +11,11 @@ from fabopt.schema.attachment import FreePorts
 from fabopt.schema.base import Strict, is_as, is_empty, is_open
 from fabopt.schema.in_service import FabricMoves
 from fabopt.schema.losses import RuleStanding
-from fabopt.schema.resilience import UNJOINED, Failed, Homing, Pairing, SubnetManagerSaid
+from fabopt.schema.resilience import UNJOINED, Failed, Homing, Pairing
 from fabopt.schema.roles import SharedUse
 from fabopt.schema.structure import AnyStructure, DirectStructure, Structure
 from fabopt.schema.structured import StructuredKind
+from fabopt.schema.subnet_manager import SubnetManagerSaid
 from fabopt.schema.tiers import PeerLinkUse, StandInUse, TierUse
 
 Number = int | float

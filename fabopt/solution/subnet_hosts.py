@@ -20,7 +20,7 @@ from fabopt.program.settings import StoppedError
 from fabopt.rules.defaults import SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
-from fabopt.schema.resilience import HOSTS
+from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import can_be_asked
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question

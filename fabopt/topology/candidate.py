@@ -19,7 +19,7 @@ from fabopt.parts.trunks import TrunkedKind
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.schema.design import DeviceRole
 from fabopt.schema.in_service import FabricMoves
-from fabopt.schema.resilience import TwinUse
+from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import EVEN, Evenness, NetworkDesign, Role, StandIn
 from fabopt.topology.link_parts import Need, Quantities
 from fabopt.units import Number, beats, ceil_of, summed

@@ -17,7 +17,7 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.attachments import INFINIBAND, SubnetManagers, Twin, can_manage
 from fabopt.problem.fabric import FabricProblem
-from fabopt.schema.resilience import ON_A_SERVER, SubnetManagerUse, TwinUse, words_of
+from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, words_of
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.design import FilePart, NetworkDesign, Tier
 

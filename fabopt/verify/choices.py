@@ -9,7 +9,7 @@ from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.installed import base_of, fabric_at
 from fabopt.schema.product import Cage
-from fabopt.schema.resilience import twins_of
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
 from fabopt.verify.evidence import FACTS, RAIL_ONLY, ROLES, Evidence, FabricEvidence
 from fabopt.verify.proof import Proof

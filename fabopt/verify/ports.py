@@ -10,7 +10,7 @@ import numpy as np
 
 from fabopt.schema.base import Lane
 from fabopt.schema.design import FabricDesign, TierUse
-from fabopt.schema.resilience import twins_of
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.cage_pairs import pairs_are_driven
 from fabopt.verify.link_kinds import ATTACHMENT_SPINE, LEAF_LEAF, LEAF_SPINE, SERVER_LEAF, SPINE_CORE

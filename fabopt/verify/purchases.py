@@ -14,8 +14,8 @@ import numpy as np
 from fabopt.schema.catalog import ByLength, CableLength, Nic, Panel, Switch, Transceiver
 from fabopt.schema.design import MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
 from fabopt.schema.product import Product, Purchasable
-from fabopt.schema.resilience import twins_of
 from fabopt.schema.server import Server
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import cents, milliwatts, rounded, some, summed, usd, watts
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.moves import moves_of, usd_of_a_move

@@ -9,7 +9,7 @@ from fabopt.rules.defaults import SUBNET_MANAGER, is_kept
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
-from fabopt.schema.resilience import ON_A_SERVER, SubnetManagerUse, TwinUse, twins_of, words_of
+from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, twins_of, words_of
 from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.evidence import FabricEvidence

@@ -15,7 +15,8 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import FabricDesign, LinkRow, Place, PortUse, TierUse
-from fabopt.schema.resilience import CABLES_OF_PEER_LINK, twins_of
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK
+from fabopt.schema.subnet_manager import twins_of
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
 from fabopt.wiring.design_file import Embedded, divide
 from fabopt.wiring.join import CabledLinks, Cages, RealizedRow, cables_of, deal, down_cages

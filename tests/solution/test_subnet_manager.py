@@ -18,7 +18,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.answer import leading_notes
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.resilience import SubnetManagerUse, TwinUse
+from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
 from fabopt.solution import optimize, subnet_hosts
 from fabopt.solution.rules_kept import OUT_OF_TIME
 from fabopt.study.front import fronts

@@ -11,17 +11,12 @@ from fabopt.output.cash import cash_flow
 from fabopt.output.charts.bars import cost_bars
 from fabopt.output.charts.cash import cash_bars
 from fabopt.output.charts.style import PAGE_PALETTE, svg as chart_svg
-from fabopt.output.html.alternatives import (
-    alternative_rows,
-    alternative_titles,
-    check_groups,
-    checks_sentence,
-    holds_together,
-)
+from fabopt.output.html.alternatives import alternative_rows, alternative_titles
 from fabopt.output.html.answer import STATUS_WORDS, answer, key_figures
 from fabopt.output.html.assumptions import assumptions, case_text, confidence_sentence, price_rows, with_links, words_of
 from fabopt.output.html.bill import ALWAYS, bill_link, bill_view, fabric_names, kind_rows, slices, sum_usd
 from fabopt.output.html.front_page import front_figures, front_table
+from fabopt.output.html.proof import check_groups, checks_sentence, holds_together
 from fabopt.output.html.racks import FloorView, floor_view
 from fabopt.output.html.rendering import drawn, fragment, render
 from fabopt.output.labour import labour

@@ -28,8 +28,8 @@ from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
 from fabopt.schema.objective import DecidedBy
-from fabopt.schema.resilience import HOSTS
 from fabopt.schema.roles import SHARED_PORTS
+from fabopt.schema.subnet_manager import HOSTS
 from fabopt.units import some, summed
 
 _METRICS = {

@@ -41,8 +41,9 @@ from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, WHOLE_SERVERS
 from fabopt.schema.design import Design, FabricDesign, StageDesign
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
-from fabopt.schema.resilience import CABLES_OF_PEER_LINK, HOSTS
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 from fabopt.schema.roles import COULD_GIVE, SHARED_PORTS
+from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
 from fabopt.units import cents, grouped, some
 from fabopt.wiring.design_file import Embedded

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from io import StringIO
+from math import ceil, pi
 from typing import Any
 
 import numpy as np
@@ -424,3 +425,36 @@ def test_the_farthest_pair_passes_the_route() -> None:
     assert metres[FARTHEST] > 350 > metres[SAME_POD]
     (fibre,) = {step.ns for step in paths[FARTHEST].steps if step.part == "metre" and step.of == "fibre"}
     assert round(350 * (fibre or 0) / 1000, 2) == 1.74
+
+
+def test_managers_and_trays_of_the_second_hall_are_counted_cable_by_cable() -> None:
+    """With all spines in WEST its rack of them is the fullest of both halls, by a count of the schedule."""
+    content, sold = campus(350), parts()
+    for hall in content["site"]["halls"]:
+        hall |= {f"{what}_{side}_mm": 150 for what in ("tray", "manager") for side in ("width", "depth")}
+        hall |= {"tray_fill": 0.4, "manager_fill": 0.4}
+    for part in (*sold["cables"], *sold["fibres"]):
+        part |= {"diameter_mm": 5, "bend_radius_mm": 30}
+    content["fabrics"][0]["racks"] = {"spine": ["WEST-A03"]}
+    content["rules"] = {"rack-rules": False, "rack-spread": False, "robust-designs": False}
+    design = solve(inputs(content, sold), alternatives_s=0)
+    assert_proven(design)
+    rows = list(csv.DictReader(StringIO(schedule(design, wiring_of(design)).to_csv(index=False))))
+    ends = Counter(rack for row in rows for rack in {row["from_rack"], row["to_rack"]})
+    assert ends.most_common(1)[0][0] == "WEST-A03"
+    share = ends["WEST-A03"] * ceil(pi / 4 * 5**2 * 1000) / 1000 / (2 * 150 * 150)
+    told = {check.name: check.detail for check in design.checks if check.ok}
+    assert f"managers of WEST-A03: {share:.1%} full, of 40.0%, none is fuller" in told["managers_hold_cables"]
+    assert {row["segment"][:4] for row in _sides(design)} == {"EAST", "WEST"}
+    # of a narrower manager in both halls the cables of that rack are too many
+    for hall in content["site"]["halls"]:
+        hall["manager_fill"] = round(share / 2, 6)
+    none = solve(inputs(content, sold), alternatives_s=0)
+    assert none.totals is None
+    assert [one.limit for one in none.conflicts] == ["site.halls[*].manager_fill"]
+
+
+def _sides(design: Design) -> list[dict[str, str]]:
+    """Sides of racks in the table of trays."""
+    rows = csv.DictReader(StringIO(tray_table(design, wiring_of(design)).to_csv(index=False)))
+    return [row for row in rows if row["kind"] == "side"]

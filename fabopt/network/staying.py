@@ -132,10 +132,24 @@ class Staying:
     def leaves(self) -> Ints:
         """Leaves in service, one after the other."""
         rows = np.full(self.planned.of_plane("leaf"), NOTHING)
-        kept = min(self.planned.like_groups * self.planned.rails, self.service.of_plane("leaf"))
-        if self._keeps("leaf"):
-            rows[:kept] = np.arange(kept)
+        like, there = self.planned.like_groups * self.planned.rails, self.service.of_plane("leaf")
+        if not self._keeps("leaf"):
+            return rows
+        if self._has_other_rails and self._spreads:
+            # leaves with most ports of a server in common, group by group
+            new, old = self.planned.rails, self.service.rails
+            groups, rails = min(self.planned.like_groups, self.service.structure.groups), min(new, old)
+            group, rail = np.repeat(np.arange(groups), rails), np.tile(np.arange(rails), groups)
+            rows[group * new + rail * new // rails] = group * old + rail * old // rails
+            rows[:like] = _filled(rows[:like], np.setdiff1d(np.arange(there), rows).tolist())
+        else:
+            rows[: min(like, there)] = np.arange(min(like, there))
         return rows
+
+    @property
+    def _has_other_rails(self) -> bool:
+        """Whether a server has another number of ports on a leaf than in service."""
+        return self.service.structure.ports_per_server_per_leaf != self.planned.structure.ports_per_server_per_leaf
 
     @cached_property
     def servers(self) -> Ints:
@@ -212,12 +226,39 @@ class Staying:
         near, far = kind.split("-")
         if near == "server":
             same = self.service.nic == self.planned.nic and self._keeps(far)
-            k = self.service.structure.ports_per_server_per_leaf, self.planned.structure.ports_per_server_per_leaf
-            return same and k[0] == k[1] and self.service.tiers[far].down == self.planned.tiers[far].down
+            same = same and self.service.tiers[far].down == self.planned.tiers[far].down
+            return same and (not self._has_other_rails or self._spreads)
         if not (self._keeps(near) and self._keeps(far)):
             return False
         old, new = self.service.tiers, self.planned.tiers
         return (old[near].up, old[far].down) == (new[near].up, new[far].down)
+
+    @property
+    def _spreads(self) -> bool:
+        """Whether the same groups have more leaves of one product, with fewer ports of every server, which fill
+        cages.
+        """
+        k, own_k = (one.structure.ports_per_server_per_leaf for one in (self.service, self.planned))
+        lanes = parse_split(self.planned.tiers["leaf"].down[1]).ports
+        same = self.service.structure.groups == self.planned.like_groups == self.planned.structure.groups
+        alike = self.planned.structure.tiers == 1 or self.planned.is_even
+        whole = k % own_k == 0 and own_k % lanes == 0
+        return same and whole and alike and not self.planned.tiers["leaf"].product[1]
+
+    @property
+    def _ports_that_stay(self) -> int:
+        """Ports of all servers in a plane that lead to the leaf in service to which they did."""
+        old, new = self.service.structure, self.planned.structure
+        k, own_k = old.ports_per_server_per_leaf, new.ports_per_server_per_leaf
+        rails, own_rails = self.service.rails, self.planned.rails
+        server = np.flatnonzero(self.servers != NOTHING)
+        server = server[server < self.planned.like_groups * new.servers_per_group]
+        leaf = self.leaves[(server // new.servers_per_group * own_rails)[:, None] + np.arange(own_rails)]
+        group = (self.servers[server] // old.servers_per_group)[:, None]
+        first = np.maximum(np.arange(own_rails) * own_k, leaf % rails * k)
+        end = np.minimum(np.arange(1, own_rails + 1) * own_k, (leaf % rails + 1) * k)
+        is_own = (leaf != NOTHING) & (leaf // rails == group)
+        return int((np.maximum(end - first, 0) * is_own).sum())
 
     def links(self, kind: str) -> int:
         """Links of a kind in service that stay, over all planes."""
@@ -225,7 +266,7 @@ class Staying:
             return 0
         planes, new = self.planned.planes, self.planned.structure
         if kind == "server-leaf":
-            return planes * new.ports_per_server * int(self._servers_kept.sum())
+            return planes * self._ports_that_stay
         number = np.flatnonzero(self.spines != NOTHING)
         there = self.spines[number]
         if kind == "leaf-spine":
@@ -251,7 +292,9 @@ class Staying:
             ends = [(new.spines_per_pod, old.spines_per_pod), *leaves]
             if not (self.service.is_even and self.planned.is_even):
                 return own if self._is_unchanged else 0
-        lanes = self._lanes(kind)
+        lanes = self.lanes(kind)
+        if self._has_other_rails and any(count % ports for count in (own, planned) for ports in lanes):
+            return 0
         if max(lanes) == 1 or planned == own:
             return min(own, planned)
         if old.groups_per_pod != new.groups_per_pod and max(old.tiers, new.tiers) == 3:
@@ -278,8 +321,15 @@ class Staying:
         )  # fmt: skip
         return len(set(shapes)) == 1
 
-    def _lanes(self, kind: str) -> tuple[int, int]:
-        """Ports of the cages at both ends."""
+    def links_of_pairs(self, kind: str) -> tuple[int, ...]:
+        """Links of a kind between two switches, in service and as planned; none between servers and leaves."""
+        if kind == "server-leaf":
+            return ()
+        both = self.service.structure, self.planned.structure
+        return tuple(one.links_per_core_pair if kind == "spine-core" else one.links_per_pair for one in both)
+
+    def lanes(self, kind: str) -> tuple[int, int]:
+        """Ports of the cages at both ends of links between switches."""
         near, far = kind.split("-")
         up = self.planned.tiers[near].up
         assert up is not None

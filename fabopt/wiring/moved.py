@@ -122,7 +122,33 @@ class _Moved:
             for row, device in enumerate(getattr(self.links, end).tolist()):
                 if self.device_of[device] != NOTHING and self.wiring.devices.role[device] != "server":
                     ends[device][kinds[row], end].append(row)
-        return {device: self._dealt(device, of_device) for device, of_device in ends.items()}
+        cages = {device: self._dealt(device, of_device) for device, of_device in ends.items()}
+        return cages | self._like_others(cages)
+
+    def _like_others(self, cages: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
+        """Cages of new leaves of groups in which others keep links of servers: servers at the same ports of each."""
+        devices, kept, like = self.wiring.devices, np.array(list(self.pairs), dtype=np.int64), {}
+        kept = kept[self.links.kind[kept] == KINDS.index("server-leaf")]
+        of_leaves: dict[int, list[int]] = defaultdict(list)
+        for row in np.flatnonzero(self.links.kind == KINDS.index("server-leaf")).tolist():
+            of_leaves[int(self.links.b[row])].append(row)
+        there = {self._place_of(leaf): leaf for leaf in reversed(np.unique(self.links.b[kept]).tolist())}
+        for leaf, rows in of_leaves.items():
+            other = there.get(self._place_of(leaf))
+            if leaf in cages or other is None or devices.product[leaf] != devices.product[other]:
+                continue
+            like[leaf] = cages[other]
+            for row, same in zip(rows, of_leaves[other], strict=True):
+                self.ports["b"][row] = self.ports["b"][same]
+            for row in np.flatnonzero(self.links.a == leaf).tolist():
+                cage, lane = self.ports["a"][row]
+                self.ports["a"][row] = cages[other][cage], lane
+        return like
+
+    def _place_of(self, leaf: int) -> tuple[str, int, int]:
+        """Fabric, plane and group of a leaf."""
+        devices = self.wiring.devices
+        return devices.fabric[leaf], int(devices.plane[leaf]), int(devices.group[leaf])
 
     def _dealt(self, device: int, ends: dict[tuple[int, str], list[int]]) -> dict[int, int]:
         """Deal the ports of a switch: those of links that stay, then those of others in the same cages."""

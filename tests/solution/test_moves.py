@@ -12,6 +12,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.operate.migration import Migration
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
@@ -280,6 +281,27 @@ def test_moves_of_small_clusters_of_cards_are_found_in_the_wiring(seed: int, tmp
     assert moves is not None
     cables = len(set(cabled(there)) - set(cabled(now)))
     assert sum(moves.cables.values()) == cables
+
+
+def test_what_can_stay_of_servers_that_spread_over_more_leaves_stays(tmp_path: Path) -> None:
+    """8 DGX H100 on 2 leaves and 2 spines, four ports of each on either leaf and 8 cables of 2 links to each spine.
+
+    For 12 there are 4 leaves with two ports of each server and 6 cables to each spine. By hand half of the 64 server
+    cables stay, and 2 x 2 x 6 of 32 others; none of the servers loses more than one rail at a time.
+    """
+    switches = {"leaf": ["nvidia-qm9700"], "spine": ["nvidia-qm9700"]}
+    content: Json = {
+        "name": "live", "server": "nvidia-dgx-h100", "workload": {"profile": "pretraining"},
+        "fabrics": [{"name": "compute", "protocol": "infiniband", "tiers": 2, "switches": switches}],
+    }  # fmt: skip
+    base = optimize.solve(inputs_from_objects({**content, "servers": 8}), alternatives_s=0)
+    said = {"file": str(saved(base, tmp_path)), "move": {"cable": 60, "device": 400}}
+    design = optimize.solve(inputs_from_objects({**content, "servers": 12, "base": said}), alternatives_s=0)
+    usd(design)
+    moves = design.fabrics[0].moves
+    assert moves is not None and (moves.cables, moves.devices) == ({"server-leaf": 32, "leaf-spine": 8}, {})
+    steps = Migration(wiring_of(base), wiring_of(design)).steps
+    assert {step.lost for step in steps} <= {0, 1}
 
 
 def cabled(wiring: Wiring) -> list[tuple[str, tuple[tuple[str, str, str, str], ...]]]:

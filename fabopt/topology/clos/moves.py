@@ -98,11 +98,21 @@ class _Moving:
         if links and all(choice.options for choice in own):
             one_by_one = all(_is_single(option) for choice in own for option in choice.options)
             total = sum(row.count for row in _rows(self.there, kind))
-            if one_by_one or links == total:
-                yield links if one_by_one else cables_of(self.there, kind), own
+            cables = cables_of(self.there, kind)
+            if one_by_one or links == total or self._fill_cages(kind, total // cables):
+                yield links * cables // total, own
                 if all(kept.options == choice.options for kept, choice in zip(own, choices, strict=True)):
                     return
         yield 0, None
+
+    def _fill_cages(self, kind: CableKind, links: int) -> bool:
+        """Whether cables in service of so many ``links`` each fill cages at both ends, as all planned ones do."""
+        if self.staying is None or kind == "server-leaf":
+            return False
+        rows = _rows(self.there, kind)
+        alike = all(sum(part.quantity for part in row.parts if part.end is None) * links == row.count for row in rows)
+        whole = not any(pair % links for pair in self.staying.links_of_pairs(kind))
+        return alike and whole and set(self.staying.lanes(kind)) == {links}
 
     def _choices(self, kind: CableKind) -> tuple[Choice, ...]:
         return tuple(choice for choice in self.candidate.choices if _kind_of(choice) == kind)

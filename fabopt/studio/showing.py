@@ -16,6 +16,7 @@ from fabopt.errors import CheckError, InputError, fault
 from fabopt.io.catalog import read_catalog
 from fabopt.io.design import design_in, read_design
 from fabopt.io.library import write_whole
+from fabopt.output.bought import usd_per_gpu
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.design import design_bytes
 from fabopt.output.export.formats import Options, export
@@ -108,8 +109,9 @@ def facts(design: Design) -> Message:
 def _headline(design: Design, totals: Totals) -> Iterator[str]:
     """Cost, then what it is for each GPU, bandwidth and power, in the words of the first screen."""
     yield dollars(totals.capex_usd)
-    if totals.capex_usd_per_gpu is not None:
-        yield f"{money(round(totals.capex_usd_per_gpu))} a GPU"
+    per_gpu = usd_per_gpu(design)
+    if per_gpu is not None:
+        yield f"{money(round(per_gpu[0]))} a {per_gpu[1]}"
     if design.fabrics:
         yield f"{plain(design.fabrics[0].metrics.injection_gbps_per_gpu)} Gb/s a GPU"
     yield power(totals.power_w)

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.inspect.acceptance import nccl_text as nccl_text_of_runs, perftest
 from fabopt.inspect.acceptance.plan import ExpectedBandwidths, acceptance_plan
 from fabopt.inspect.acceptance.results import runs_of
+from fabopt.inspect.acceptance.runs import untagged
 from fabopt.inspect.acceptance.verdicts import Acceptance, accepted
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.acceptance import PLAN_COLUMNS
@@ -565,3 +567,16 @@ def test_command(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> N
         io.StringIO(Path("out.csv").read_text()))]  # fmt: skip
     ran = run("accept", "design.json", "none.txt")
     assert (ran.code, ran.out) == (2, "")
+
+
+def test_a_file_of_many_runs_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    for module in (perftest, nccl_text_of_runs):
+        monkeypatch.setattr(module, "untagged", lambda line: read.append(line) or untagged(line))
+    log = perftest_text("BW", "1048576 5000 391.2 390.9 0.0466", BANDWIDTH)
+    both = f"{log}\n{nccl_text([(8 * GIB, 375.0, 0)])}\n"
+    runs = runs_of(both * 40, "all_reduce.txt")
+    rows = [row.line for run in runs for row in run.rows]
+    lines = len(both.splitlines())
+    assert rows == [row + turn * lines for turn in range(40) for row in rows[:2]]
+    assert len(read) <= 2 * 40 * lines

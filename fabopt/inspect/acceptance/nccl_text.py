@@ -133,13 +133,17 @@ _USUAL: Final = [
 _BUS, _WRONG = "busbw", "#wrong"
 
 
-def nccl_runs(text: str, file: str) -> list[MeasuredRun]:
-    """The runs of a log, in order; those without rows, ranks and failures left out."""
+def nccl_runs(text: str, file: str, above: int = 0) -> list[MeasuredRun]:
+    """The runs of a log, in order; those without rows, ranks and failures left out.
+
+    ``above``: lines of the file before the text.
+    """
     tag = _TAG.search(text)
     lines = [untagged(line.removeprefix(tag[1] if tag else "")) for line in text.splitlines()]
     starts = _starts(lines)
     ends = [*starts[1:], len(lines)]
-    parts = [_RunLines(lines, start, end, file) for start, end in zip(starts, ends, strict=True)]
+    log = _Log(lines, above, file, collective_in(PurePath(file).name) or _test_of(lines))
+    parts = [_RunLines(log, start, end) for start, end in zip(starts, ends, strict=True)]
     runs = [part.run() for part in _without_mpi(parts)]
     return [run for run in runs if run.rows or run.hosts or run.failures]
 
@@ -179,12 +183,22 @@ def _whole_rows(lines: Sequence[str]) -> list[str]:
     return whole
 
 
-class _RunLines:
-    """The lines of a run, from ``start`` up to ``end`` of a file."""
+class _Log(NamedTuple):
+    """Lines of a file below so many ``above``; ``test``: the collective that its name or any line names, or empty."""
 
-    def __init__(self, lines: Sequence[str], start: int, end: int, file: str, programs: int = 1) -> None:
-        self.lines, self.start, self.end, self.file, self.programs = lines, start, end, file, programs
-        self.told = lines[start:end]
+    lines: Sequence[str]
+    above: int
+    file: str
+    test: str
+
+
+class _RunLines:
+    """The lines of a run, from ``start`` up to ``end`` of a log; ``number``: its first line in the file."""
+
+    def __init__(self, log: _Log, start: int, end: int, programs: int = 1) -> None:
+        self.log, self.start, self.end, self.programs = log, start, end, programs
+        self.file, self.number = log.file, log.above + start + 1
+        self.told = log.lines[start:end]
         self.own = _whole_rows(self.told)
         self.ranks = [(int(match[1]), match[2] or "", match[3]) for match in map(_RANK.match, self.own) if match]
         self.sizes = [line.split()[0] for line in self.own if _ROW.fullmatch(line)]
@@ -192,12 +206,12 @@ class _RunLines:
 
     def joined(self, last: _RunLines, programs: int) -> _RunLines:
         """The lines from this part to the end of ``last``, as one part."""
-        return _RunLines(self.lines, self.start, last.end, self.file, programs)
+        return _RunLines(self.log, self.start, last.end, programs)
 
     def run(self) -> MeasuredRun:
         """The run that these lines are of."""
         hosts = tuple(host for _, _, host in self.ranks)
-        test = _test_of(self.own) or collective_in(PurePath(self.file).name) or _test_of(self.lines)
+        test = _test_of(self.own) or self.log.test
         early: list[tuple[int, str]] = []
         rows = tuple(self._rows(test, servers_of(hosts), early))
         if rows and not test:
@@ -205,7 +219,7 @@ class _RunLines:
             raise InputError([fault(self.file, "", what, allowed="all_reduce, all_gather, ...", hint=hint)])
         wrong = [int(match[1]) for match in map(_OUT_OF_BOUNDS.match, self.own) if match]
         return MeasuredRun(
-            self.file, self.start + 1, test, hosts, rows,
+            self.file, self.number, test, hosts, rows,
             ended=self.has_end, failures=(*early, *self._told(is_failure)), warnings=tuple(self._told(is_warning)),
             out_of_bounds=sum(wrong), validated=_setting(_VALIDATION, self.own) != 0 and not self._is_unchecked(),
             programs=self.programs,
@@ -218,7 +232,7 @@ class _RunLines:
 
     def _told(self, tells: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
         """The lines that match ``tells``, with their numbers."""
-        for number, line in enumerate(self.told, self.start + 1):
+        for number, line in enumerate(self.told, self.number):
             if tells(line):
                 yield number, line[len(without_messages(line)) :].strip() or line.strip()
 
@@ -227,14 +241,14 @@ class _RunLines:
         titles = _USUAL
         iterations = _setting(_ITERATIONS, self.own)
         ranks = ranks_of_a_group((rank, group) for rank, group, _ in self.ranks)
-        for number, line in enumerate(self.own, self.start + 1):
+        for number, line in enumerate(self.own, self.number):
             if _TITLES.match(line):
                 titles = line.replace("#", " ", 1).split()
             elif _ROW.fullmatch(line):
                 cells = line.split()
                 sides = _sides(titles, cells)
                 if not sides:
-                    if any(_ROW.fullmatch(later) for later in self.own[number - self.start :]):
+                    if any(_ROW.fullmatch(later) for later in self.own[number - self.number + 1 :]):
                         hint = "is the file cut off?"
                         raise InputError([fault(self.file, f"line {number}", "a row that ends early", hint=hint)])
                     early.append((number, "a row that ends early"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from fabopt.errors import InputError, fault
@@ -28,12 +28,16 @@ def perftest_kind(text: str) -> str | None:
     return match[1].lower() if match else None
 
 
-def perftest_run(text: str, file: str, kind: str) -> MeasuredRun:
-    """The run of a log; one without a row has not ended, but for a server's, which has none to the end."""
+def perftest_run(text: str, file: str, kind: str, above: int = 0) -> MeasuredRun:
+    """The run of a log; one without a row has not ended, but for a server's, which has none to the end.
+
+    ``above``: lines of the file before the text.
+    """
     lines = [untagged(line) for line in text.splitlines()]
-    rows = tuple(_rows(lines, file, kind))
-    failures = tuple((number, line.strip()) for number, line in enumerate(lines, 1) if is_failure(line))
-    begun = next((number for number, line in enumerate(lines, 1) if _KIND.search(line)), 1)
+    numbered = list(enumerate(lines, above + 1))
+    rows = tuple(_rows(numbered, file, kind))
+    failures = tuple((number, line.strip()) for number, line in numbered if is_failure(line))
+    begun = next((number for number, line in numbered if _KIND.search(line)), 1)
     ended = bool(rows) or (_WAITS in text and any(map(_DASHES.fullmatch, lines[-1:])))
     return MeasuredRun(file, begun, _test(kind), (), rows, ended=ended, failures=failures)
 
@@ -42,10 +46,10 @@ def _test(kind: str) -> str:
     return "ib_write_lat" if "latency" in kind else "ib_write_bw"
 
 
-def _rows(lines: list[str], file: str, kind: str) -> Iterator[Measurement]:
+def _rows(numbered: Iterable[tuple[int, str]], file: str, kind: str) -> Iterator[Measurement]:
     place, factor = None, 1.0
     names: list[str] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in numbered:
         if line.lstrip().startswith("#bytes"):
             titles = re.findall(r"#?\w+(?: (?:peak|average))?\s*(?:\[[^\]]*\])?", line.strip())
             names = [title.lower() for title in titles]

@@ -54,7 +54,7 @@ def runs_of(text: str, file: str) -> list[MeasuredRun]:
     if text.lstrip().startswith("{"):
         return [_reported(text, file)]
     check_lines(text, file, MAX_LINES)
-    runs = [run for part in _by_program(text) for run in _runs_of_program(part, file)]
+    runs = [run for above, part in _by_program(text) for run in _runs_of_program(part, file, above)]
     if not any(run.rows or run.failures or run.hosts for run in runs):
         allowed = "what all_reduce_perf and the like, ib_write_bw or ib_write_lat printed, with their table"
         what = "no row of a measurement is in it"
@@ -62,10 +62,8 @@ def runs_of(text: str, file: str) -> list[MeasuredRun]:
     return runs
 
 
-def _by_program(text: str) -> Iterator[str]:
-    """The output of each run of perftest, and of runs of nccl-tests in a row, below as many empty lines as are before
-    it, so that lines keep their numbers.
-    """
+def _by_program(text: str) -> Iterator[tuple[int, str]]:
+    """The output of each run of perftest, and of runs of nccl-tests in a row, each with the number of lines above."""
     lines = text.splitlines()
     kinds = [perftest_kind(line) for line in lines]
     starts = [0]
@@ -77,7 +75,7 @@ def _by_program(text: str) -> Iterator[str]:
         if begins:
             is_perftest = kind is not None
     for start, end in pairwise([*starts, len(lines)]):
-        yield "\n" * start + "\n".join(lines[start:end])
+        yield start, "\n".join(lines[start:end])
 
 
 def _heading_of(lines: Sequence[str], number: int) -> int:
@@ -88,9 +86,9 @@ def _heading_of(lines: Sequence[str], number: int) -> int:
     return number
 
 
-def _runs_of_program(text: str, file: str) -> list[MeasuredRun]:
+def _runs_of_program(text: str, file: str, above: int) -> list[MeasuredRun]:
     kind = perftest_kind(text)
-    return [perftest_run(text, file, kind)] if kind else nccl_runs(text, file)
+    return [perftest_run(text, file, kind, above)] if kind else nccl_runs(text, file, above)
 
 
 def _reported(text: str, file: str) -> MeasuredRun:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fabopt.output.bought import bought_units, in_service, usd_per_gpu
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import bound_alone, gap_share, metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
@@ -37,17 +38,14 @@ def answer(design: Design) -> str:
         return _no_answer(design)
     totals, stage = design.totals, design.stages[-1]
     served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
-    return f"Buy {_bought(totals)} for {money(totals.capex_usd)} to join {served}. {_claim(design)}"
+    return f"Buy {_bought(design)} for {money(totals.capex_usd)} to join {served}. {_claim(design)}"
 
 
-def _bought(totals: Totals) -> str:
-    parts = [some(totals.switches, "switch")]
-    if totals.nics:
-        parts.append(some(totals.nics, "NIC"))
-    if totals.transceivers:
-        parts.append(some(totals.transceivers, "transceiver"))
-    parts.append(some(totals.cables, "cable"))
-    return listed(parts)
+def _bought(design: Design) -> str:
+    """What the bill orders; what is owned is no part of it."""
+    bought = listed([some(number, noun) for noun, number in bought_units(design).items()]) or "nothing"
+    before = in_service(design)
+    return bought if before is None else f"{bought} beside {some(before.servers, 'server')} in service"
 
 
 def _claim(design: Design) -> str:
@@ -78,7 +76,7 @@ def key_figures(design: Design) -> list[KeyFigure]:
     if totals is None or not design.fabrics:
         return []
     return [
-        KeyFigure("Purchase price", _dollars(totals.capex_usd), _per_gpu(totals)),
+        KeyFigure("Purchase price", _dollars(totals.capex_usd), _per_gpu(design)),
         KeyFigure(_tco_name(design), _dollars(totals.tco_usd), "purchase and energy"),
         KeyFigure("Power", power(totals.power_w), _share(totals)),
         _bandwidth(design.fabrics[0], len(design.fabrics) > 1),
@@ -111,8 +109,9 @@ def _tco_name(design: Design) -> str:
         return "Total cost of ownership"
 
 
-def _per_gpu(totals: Totals) -> str:
-    return "" if totals.capex_usd_per_gpu is None else f"{_dollars(totals.capex_usd_per_gpu)} per GPU"
+def _per_gpu(design: Design) -> str:
+    per_gpu = usd_per_gpu(design)
+    return "" if per_gpu is None else f"{_dollars(per_gpu[0])} per {per_gpu[1]}"
 
 
 def _share(totals: Totals) -> str:

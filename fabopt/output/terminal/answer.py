@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabopt.output.bought import usd_per_gpu
 from fabopt.output.pairs import pair_lines
 from fabopt.output.purchased import beside_use
 from fabopt.output.slots import slot_words
@@ -271,8 +272,9 @@ def totals_line(design: Design) -> str:
     totals = design.totals
     assert totals is not None
     parts = []
-    if totals.capex_usd_per_gpu is not None:
-        parts.append(f"{money(totals.capex_usd_per_gpu)} per GPU")
+    per_gpu = usd_per_gpu(design)
+    if per_gpu is not None:
+        parts.append(f"{money(round(per_gpu[0], 2))} per {per_gpu[1]}")
     if totals.cluster_power_w:
         share = percent(totals.power_w / totals.cluster_power_w)
         parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")

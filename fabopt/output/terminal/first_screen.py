@@ -13,6 +13,7 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
+from fabopt.output.bought import bought_words, in_service, usd_per_gpu
 from fabopt.output.slots import slot_limit
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
@@ -27,7 +28,6 @@ from fabopt.output.words import (
     dollars,
     kept_with,
     listed,
-    measured,
     money,
     percent,
     plain,
@@ -35,7 +35,6 @@ from fabopt.output.words import (
     printable,
     switched_off,
 )
-from fabopt.parts.items import CABLE_KINDS
 from fabopt.parts.names import product_name
 from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, WHOLE_SERVERS
@@ -57,7 +56,6 @@ MOST_LIMITS = 4
 # Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
 LABEL_WIDTH = len("Worst loss")
-_BOUGHT = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
 _LIMITS = (
     ("budget_usd", "budget", "capex_usd", dollars, dollars),
     ("power_w", "power", "power_w", power, power),
@@ -193,9 +191,10 @@ def _money(design: Design) -> Iterator[ScreenRow]:
     """Cost in all, by fabric or kind and by stage; power; space; and what limits leave."""
     totals = design.totals
     assert totals is not None
-    yield ScreenRow("Parts", _parts(design))
+    yield ScreenRow("Parts", bought_words(design))
     yield ScreenRow("Cost", "; ".join(_cost(design)))
     yield from _stages(design)
+    yield from _moved(design)
     watts = power(totals.power_w)
     if totals.cluster_power_w:
         watts += (
@@ -231,6 +230,15 @@ def _stages(design: Design) -> Iterator[ScreenRow]:
             yield ScreenRow("", f"the case assumes that prices fall by {listed(rates)}")
 
 
+def _moved(design: Design) -> Iterator[ScreenRow]:
+    """What was in service before, where some of its cables move: the stages do not name it then."""
+    moved, before = design.stages[-1].moved_cables if len(design.stages) == 1 else 0, in_service(design)
+    if moved and before is not None:
+        switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
+        there = f"{some(before.servers, 'server')} and {some(switches, 'switch')}"
+        yield ScreenRow("In service", f"{there} before; {some(moved, 'cable')} of theirs move")
+
+
 def _installed(design: Design, stage: StageDesign, before: StageDesign | None) -> str:
     """The switches that a stage adds: by tier of a fabric alone, else of all together."""
     added = Counter[str]()
@@ -252,33 +260,11 @@ def _limits(design: Design) -> Iterator[ScreenRow]:
         yield ScreenRow("Limits", said + more, LOST if any(is_over for _, is_over in left) else "")
 
 
-def _parts(design: Design) -> str:
-    """Counts of what is bought by kind, cables by their medium, and the rack units of switches."""
-    bought, media = Counter[str](), Counter[str]()
-    for row in design.bom:
-        bought[row.kind] += row.quantity
-        if row.kind in CABLE_KINDS:
-            part = design.parts.get(str(row.id), {})
-            noun = f"{part.get('medium')} cable"
-            if row.kind == "fibre":
-                ends = [end.get("count", 1) for end in part.get("ends", ())]
-                noun = "shuffle" if min(ends, default=1) > 1 else "fibre jumper"
-            media[noun] += row.quantity
-    told = [some(bought[kind], noun) for kind, noun in _BOUGHT.items() if bought[kind]]
-    units = design.totals.rack_units if design.totals is not None else 0
-    if units and told:
-        told[0] += f" ({measured(units, 'rack unit')})"
-    cables = listed([some(number, noun) for noun, number in media.most_common() if number])
-    if len(+media) > 1:
-        kinds = f" ({cables.replace(' cables', '')})" if len(design.fabrics) == 1 else ""
-        cables = f"{some(media.total(), 'cable')}{kinds}"
-    return ", ".join([*told, *([cables] if cables else [])]) or "nothing is bought"
-
-
 def _cost(design: Design) -> Iterator[str]:
     totals = design.totals
     assert totals is not None
-    gpus = f", {money(round(totals.capex_usd_per_gpu))} a GPU" if totals.capex_usd_per_gpu is not None else ""
+    per_gpu = usd_per_gpu(design)
+    gpus = f", {money(round(per_gpu[0]))} a {per_gpu[1]}" if per_gpu is not None else ""
     yield f"{dollars(totals.capex_usd)}{gpus}"
     shares = cost_shares(design)
     if len(shares) > 1:

@@ -1,0 +1,77 @@
+"""What a design buys, beside what is owned: units by kind, cables by their medium, rack units, and GPUs that join."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fabopt.output.words import listed, measured
+from fabopt.parts.items import CABLE_KINDS
+from fabopt.schema.design import Design, Number, StageDesign
+from fabopt.schema.installed import base_of
+from fabopt.units import some
+from fabopt.wiring.design_file import Embedded
+
+_NOUNS = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
+
+
+def bought_units(design: Design) -> Counter[str]:
+    """Units that the bill orders, spares too, by noun; all cables and fibres are one."""
+    units = Counter[str]()
+    for row in design.bom:
+        units["cable" if row.kind in CABLE_KINDS else row.kind] += row.quantity
+    return Counter({noun: units[kind] for kind, noun in {**_NOUNS, "cable": "cable"}.items() if units[kind]})
+
+
+def bought_words(design: Design) -> str:
+    """Units that the bill orders in words, cables by their medium, with the rack units of switches that are bought."""
+    media = Counter[str]()
+    for row in design.bom:
+        if row.kind in CABLE_KINDS:
+            part = design.parts.get(str(row.id), {})
+            noun = f"{part.get('medium')} cable"
+            if row.kind == "fibre":
+                ends = [end.get("count", 1) for end in part.get("ends", ())]
+                noun = "shuffle" if min(ends, default=1) > 1 else "fibre jumper"
+            media[noun] += row.quantity
+    units = bought_units(design)
+    told = {noun: some(number, noun) for noun, number in units.items() if noun != "cable"}
+    rack_units = _rack_units(design)
+    if rack_units > 0 and "switch" in told:
+        told["switch"] += f" ({measured(rack_units, 'rack unit')})"
+    cables = listed([some(number, noun) for noun, number in media.most_common() if number])
+    if len(+media) > 1:
+        kinds = f" ({cables.replace(' cables', '')})" if len(design.fabrics) == 1 else ""
+        cables = f"{some(media.total(), 'cable')}{kinds}"
+    return ", ".join([*told.values(), *([cables] if cables else [])]) or "nothing is bought"
+
+
+def _rack_units(design: Design) -> Number:
+    """Rack units of switches but for those that are owned; 0 where no design was found."""
+    if design.totals is None:
+        return 0
+    switches = (row for row in design.bom if row.kind == "switch" and row.from_stock)
+    owned: Number = sum(row.from_stock * design.parts.get(str(row.id), {}).get("rack_units", 1) for row in switches)
+    return design.totals.rack_units - owned
+
+
+def in_service(design: Design) -> StageDesign | None:
+    """What stood before, as the last stage of the base that is in service; None without a base."""
+    case = Embedded(design).case
+    base = base_of(case)
+    if case.base is None or base is None:
+        return None
+    return base.stages[case.base.stage]
+
+
+def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
+    """Purchase price for each GPU, in US dollars, and how it is counted; each that joins where others are in service.
+
+    None where no GPU joins, or the number is not known.
+    """
+    totals, before = design.totals, in_service(design)
+    if totals is None or totals.capex_usd_per_gpu is None:
+        return None
+    if before is None:
+        return totals.capex_usd_per_gpu, "GPU"
+    joined = design.stages[-1].gpus - before.gpus
+    return (totals.capex_usd / joined, "GPU added") if joined > 0 else None

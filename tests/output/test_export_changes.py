@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from fabopt.output.export.cables import pull_list, schedule
 from fabopt.output.export.changes import COLUMNS
 from fabopt.output.export.formats import Options, export
+from fabopt.output.export.pulls import visits
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring, wiring_at
@@ -77,6 +79,26 @@ def test_what_moves_in_service_is_told_from_where_to_where(tmp_path: Path) -> No
             )  # fmt: skip
         if row["what"] == "link":
             assert ends_of(after)[row["name"]] == ends != there.get(row["name"])
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_crew_pulls_what_is_new_and_moves_what_moves(moves: bool, tmp_path: Path) -> None:
+    if moves:
+        design = moved(eight(), in_stages(12), designed(eight(), in_stages(8)), tmp_path, {"cable": 10})
+    else:
+        whole = {**grown(5, 8), "stages": [{"name": "one", "servers": 5}, {"name": "two", "servers": 8}]}
+        design = gone_on(eight(), {**whole, "stages": whole["stages"][1:]}, designed(eight(), whole), tmp_path, "one")
+    rows, wiring = changes(design, tmp_path), wiring_of(design)
+    links = {
+        kind: {row["name"] for row in rows if (row["what"], row["change"]) == ("link", kind)}
+        for kind in ("new", "moved")
+    }
+    work = list(visits(design, wiring))
+    assert {cable for visit in work for pair in visit.pairs for cable in pair.rows["cable"]} == links["new"]
+    assert {cable for visit in work for cable in (visit.moves["cable"] if len(visit.moves) else ())} == links["moved"]
+    listed = pull_list(design, wiring, schedule(design, wiring))
+    assert sum(listed["cables"]) == len(links["new"])
+    assert links["new"] and bool(links["moved"]) == moves
 
 
 def test_what_is_taken_out_goes(tmp_path: Path) -> None:

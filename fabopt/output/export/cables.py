@@ -8,7 +8,7 @@ Places for the devices of a torus so that no cable spans a row: every ring is fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 from fabopt.floor.routes import TrayRoutes
 from fabopt.network.direct_links import Torus
 from fabopt.network.structure_links import tori_of
+from fabopt.output.export.changes import MOVED, NEW, work_on_base
 from fabopt.output.export.ends import (
     HOSTS,
     device_columns,
@@ -33,6 +34,8 @@ from fabopt.output.export.orders import order_codes
 from fabopt.output.export.pieces import in_pieces
 from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.in_service import IN_SERVICE
+from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage
@@ -248,9 +251,11 @@ def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str
 
 
 def pull_list(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
-    """Cables of a schedule by stage, fabric, kind, part and length: how many, metres together, the longest run."""
+    """Cables of a schedule that are to be pulled, by stage, fabric, kind, part and length: how many, metres together,
+    the longest run.
+    """
     names = {"stage": stage_names(design), "fabric": booked_fabrics(design, wiring).names, "kind": KINDS}
-    cables = rows[rows["cable"] != ""].drop_duplicates("cable")
+    cables = rows[(rows["cable"] != "") & is_pulled(design, rows)].drop_duplicates("cable")
     places = {key: {name: place for place, name in enumerate(of)} for key, of in names.items()}
     cables = cables.assign(**{key: cables[key].map(places[key]) for key in names})
     grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
@@ -266,9 +271,14 @@ def stage_names(design: Design) -> list[str]:
 
 
 def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
-    """One row a cable that a stage recables: the port that it leaves, and the port that it goes to."""
+    """One row a cable that a stage recables: the port that it leaves, and the port that it goes to; of what is in
+    service where that may move, one row an end that does.
+    """
     import pandas as pd
 
+    work = work_on_base(design)
+    if work is not None:
+        return pd.DataFrame(list(_moves_in_service(design, wiring, work)))
     rows: list[pd.DataFrame] = []
     for stage, name in list(enumerate(stage_names(design)))[1:]:
         before, after = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
@@ -289,6 +299,33 @@ def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
             })
         )  # fmt: skip
     return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+
+
+def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Ends of cables in service that move; ``work``: what becomes of it, by names of the design."""
+    called = dict(zip(wiring_of(design).devices.name, wiring.devices.name, strict=True))
+    cables, links = wiring.cables, wiring.links
+    fabrics = dict(zip(taken(cables.name, links.cable), taken(wiring.fabrics, links.fabric), strict=True))
+    for row in work:
+        if (row["what"], row["change"]) != ("link", MOVED):
+            continue
+        for stays, goes, was in (("from", "to", "before_"), ("to", "from", "before_from_")):
+            left, taken_up = ((row[f"{end}device"], row[f"{end}port"]) for end in (was, f"{goes}_"))
+            if left != taken_up:
+                yield {
+                    "stage": design.stages[-1].name, "cable": row["name"], "fabric": fabrics[row["name"]],
+                    "device": called[row[f"{stays}_device"]], "port": row[f"{stays}_port"],
+                    "from_device": called.get(left[0], left[0]), "from_port": left[1],
+                    "to_device": called[taken_up[0]], "to_port": taken_up[1],
+                }  # fmt: skip
+
+
+def is_pulled(design: Design, rows: pd.DataFrame) -> pd.Series[bool]:
+    """Which rows of a schedule are of cables that are not in service yet, shape (rows,)."""
+    work = work_on_base(design)
+    if work is None:
+        return rows["stage"] != IN_SERVICE
+    return rows["cable"].isin({str(row.get("name")) for row in work if (row["what"], row["change"]) == ("link", NEW)})
 
 
 def bundles(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:

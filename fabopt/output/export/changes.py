@@ -14,6 +14,7 @@ import numpy as np
 
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
+from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring, stays_whole
@@ -58,6 +59,12 @@ def _changes(wiring: Wiring, stage: int) -> Iterator[Row]:
         for row in np.flatnonzero(is_moved & (now.links.stage < stage)).tolist():
             there = {"before_device": devices.name[before.links.b[row]], "before_port": before.b_port[row]}
             yield {"change": MOVED, **_link(now, row), **there}
+
+
+def work_on_base(design: Design) -> list[Row] | None:
+    """What becomes of what is in service, by names of the design; None without a base, or where none of it moves."""
+    base = None if stays_whole(design) else base_wiring(design, wiring_of)
+    return None if base is None else list(changes_from(base, wiring_of(design)))
 
 
 def changes_from(base: Wiring, wiring: Wiring) -> Iterator[Row]:

@@ -17,7 +17,7 @@ import numpy as np
 from fabopt.errors import Fault, InputError
 from fabopt.operate.model import numbered_devices
 from fabopt.operate.ports import names_of
-from fabopt.output.export.cables import moves, schedule, stage_names
+from fabopt.output.export.cables import is_pulled, moves, schedule, stage_names
 from fabopt.output.terminal.floor import OPTICAL, class_of
 from fabopt.schema.design import Design
 from fabopt.units import plural
@@ -62,18 +62,21 @@ def named(design: Design, wiring: Wiring) -> Wiring:
 
 
 def visits(design: Design, wiring: Wiring, stage: int | None = None) -> Iterator[Visit]:
-    """Yield the visits of all stages, or of one, from 0; a stage at which nothing is pulled has none."""
+    """Yield the visits of all stages, or of one, from 0; a stage at which nothing is pulled has none, nor has what is
+    in service.
+    """
     groups = _groups(wiring)
     all_moves = moves(design, wiring)
     for number, name in enumerate(stage_names(design)):
         if stage is not None and stage != number:
             continue
         rows = schedule(design, replace(wiring, links=at_stage(wiring, number)))
+        is_new = (rows["stage"] == name) & is_pulled(design, rows)
         of_stage = all_moves[all_moves["stage"] == name] if len(all_moves) else all_moves
         is_moved = rows["cable"].isin(of_stage["cable"]) if len(of_stage) else np.zeros(len(rows), dtype=np.bool_)
-        moved = rows[is_moved & (rows["stage"] != name)]
+        moved = rows[is_moved & ~is_new]
         is_glass = {part: class_of(design, part) == OPTICAL for part in set(rows["part"])}
-        pairs = tuple(_pairs(rows[rows["stage"] == name], groups, is_glass))
+        pairs = tuple(_pairs(rows[is_new], groups, is_glass))
         if pairs or len(of_stage):
             yield Visit(name, of_stage, moved, pairs)
 

@@ -178,7 +178,7 @@ def test_many_pages_are_several_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_moved_cables_come_first_with_new_labels(tmp_path: Path) -> None:
     design, wiring = sample("moves")
     first, second = visits(design, wiring)
-    moved = moves(design, wiring)
+    moved = moves(design, wiring, None)
     assert not len(first.moves) and len(second.moves) == len(moved) > 0
     assert set(second.moved["cable"]) == set(moved["cable"])
     ends = {(row.cable, f"{row.to_device} {row.to_port}") for row in moved.itertuples()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fabopt.output.export.cables import pull_list, schedule
 from fabopt.output.export.changes import COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.pulls import visits
@@ -93,11 +93,16 @@ def test_a_crew_pulls_what_is_new_and_moves_what_moves(moves: bool, tmp_path: Pa
         kind: {row["name"] for row in rows if (row["what"], row["change"]) == ("link", kind)}
         for kind in ("new", "moved")
     }
-    work = list(visits(design, wiring))
-    assert {cable for visit in work for pair in visit.pairs for cable in pair.rows["cable"]} == links["new"]
-    assert {cable for visit in work for cable in (visit.moves["cable"] if len(visit.moves) else ())} == links["moved"]
-    listed = pull_list(design, wiring, schedule(design, wiring))
-    assert sum(listed["cables"]) == len(links["new"])
+    devices = replace(wiring.devices, name=[f"renamed-{name}" for name in wiring.devices.name])
+    for called in (wiring, replace(wiring, devices=devices)):
+        work = list(visits(design, called))
+        assert {cable for visit in work for pair in visit.pairs for cable in pair.rows["cable"]} == links["new"]
+        ends = [end for visit in work if len(visit.moves) for end in visit.moves.to_dict("records")]
+        assert {end["cable"] for end in ends} == links["moved"]
+        assert {end[f"{side}device"] for end in ends for side in ("", "from_", "to_")} <= {*called.devices.name}
+    export(design, wiring, ["cables"], tmp_path / "cables", Options())
+    with (tmp_path / "cables" / "cable-pull-list.csv").open(newline="") as lines:
+        assert sum(int(row["cables"]) for row in csv.DictReader(lines)) == len(links["new"])
     assert links["new"] and bool(links["moved"]) == moves
 
 

@@ -35,7 +35,6 @@ from fabopt.output.export.pieces import in_pieces
 from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE
-from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
 from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage
@@ -96,14 +95,14 @@ _PART = ["part", "part_number", "description", "medium", "length_m"]
 def files_of(asked: Exported) -> Files:
     """Return the schedule (CSV and XLSX), pull list, bundles, point-to-point sheet and modules."""
     design, wiring = asked.design, asked.wiring
-    whole = schedule(design, wiring)
+    whole, work = schedule(design, wiring), work_on_base(design, wiring)
     sheets = {
         "schedule": whole,
-        "pull list": pull_list(design, wiring, whole),
+        "pull list": pull_list(design, wiring, whole[is_pulled(whole, work)]),
         "bundles": bundles(design, wiring, whole),
         "transceivers": transceivers(design, wiring),
     }
-    moved = moves(design, wiring)
+    moved = moves(design, wiring, work)
     if len(moved):
         sheets["moves"] = moved
     places = folded_places(design, wiring)
@@ -251,11 +250,9 @@ def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str
 
 
 def pull_list(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
-    """Cables of a schedule that are to be pulled, by stage, fabric, kind, part and length: how many, metres together,
-    the longest run.
-    """
+    """Cables of a schedule by stage, fabric, kind, part and length: how many, metres together, the longest run."""
     names = {"stage": stage_names(design), "fabric": booked_fabrics(design, wiring).names, "kind": KINDS}
-    cables = rows[(rows["cable"] != "") & is_pulled(design, rows)].drop_duplicates("cable")
+    cables = rows[rows["cable"] != ""].drop_duplicates("cable")
     places = {key: {name: place for place, name in enumerate(of)} for key, of in names.items()}
     cables = cables.assign(**{key: cables[key].map(places[key]) for key in names})
     grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
@@ -270,13 +267,14 @@ def stage_names(design: Design) -> list[str]:
     return [stage.name for stage in design.stages] or [""]
 
 
-def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
+def moves(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]] | None) -> pd.DataFrame:
     """One row a cable that a stage recables: the port that it leaves, and the port that it goes to; of what is in
     service where that may move, one row an end that does.
+
+    ``work``: what becomes of what is in service (``work_on_base``).
     """
     import pandas as pd
 
-    work = work_on_base(design)
     if work is not None:
         return pd.DataFrame(list(_moves_in_service(design, wiring, work)))
     rows: list[pd.DataFrame] = []
@@ -302,27 +300,24 @@ def moves(design: Design, wiring: Wiring) -> pd.DataFrame:
 
 
 def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Ends of cables in service that move; ``work``: what becomes of it, by names of the design."""
-    called = dict(zip(wiring_of(design).devices.name, wiring.devices.name, strict=True))
+    """Ends of cables in service that move."""
     cables, links = wiring.cables, wiring.links
     fabrics = dict(zip(taken(cables.name, links.cable), taken(wiring.fabrics, links.fabric), strict=True))
     for row in work:
         if (row["what"], row["change"]) != ("link", MOVED):
             continue
-        for stays, goes, was in (("from", "to", "before_"), ("to", "from", "before_from_")):
-            left, taken_up = ((row[f"{end}device"], row[f"{end}port"]) for end in (was, f"{goes}_"))
-            if left != taken_up:
-                yield {
-                    "stage": design.stages[-1].name, "cable": row["name"], "fabric": fabrics[row["name"]],
-                    "device": called[row[f"{stays}_device"]], "port": row[f"{stays}_port"],
-                    "from_device": called.get(left[0], left[0]), "from_port": left[1],
-                    "to_device": called[taken_up[0]], "to_port": taken_up[1],
-                }  # fmt: skip
+        for stays, goes, was in (("from_", "to_", "before_"), ("to_", "from_", "before_from_")):
+            ends = {
+                f"{name}{part}": row[f"{end}{part}"]
+                for name, end in (("", stays), ("from_", was), ("to_", goes))
+                for part in ("device", "port")
+            }
+            if (ends["from_device"], ends["from_port"]) != (ends["to_device"], ends["to_port"]):
+                yield {"stage": design.stages[-1].name, "cable": row["name"], "fabric": fabrics[row["name"]], **ends}
 
 
-def is_pulled(design: Design, rows: pd.DataFrame) -> pd.Series[bool]:
+def is_pulled(rows: pd.DataFrame, work: Iterable[Mapping[str, Any]] | None) -> pd.Series[bool]:
     """Which rows of a schedule are of cables that are not in service yet, shape (rows,)."""
-    work = work_on_base(design)
     if work is None:
         return rows["stage"] != IN_SERVICE
     return rows["cable"].isin({str(row.get("name")) for row in work if (row["what"], row["change"]) == ("link", NEW)})

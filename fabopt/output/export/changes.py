@@ -25,6 +25,7 @@ COLUMNS: Final = (
     *("stage", "change", "what", "name", "part", "length_m", "from_device", "from_port", "to_device", "to_port"),
     *("before_device", "before_port", "rack", "unit", "before_from_device", "before_from_port"),
 )
+_DEVICES: Final = [column for column in COLUMNS if column.endswith("device")]
 NEW, MOVED, GONE = "new", "moved", "gone"
 Row = dict[str, object]
 
@@ -61,10 +62,17 @@ def _changes(wiring: Wiring, stage: int) -> Iterator[Row]:
             yield {"change": MOVED, **_link(now, row), **there}
 
 
-def work_on_base(design: Design) -> list[Row] | None:
-    """What becomes of what is in service, by names of the design; None without a base, or where none of it moves."""
+def work_on_base(design: Design, wiring: Wiring) -> list[Row] | None:
+    """What becomes of what is in service, by the names of devices in ``wiring``; None where none of it moves."""
     base = None if stays_whole(design) else base_wiring(design, wiring_of)
-    return None if base is None else list(changes_from(base, wiring_of(design)))
+    if base is None:
+        return None
+    plain = wiring_of(design)
+    called: dict[object, str] = dict(zip(plain.devices.name, wiring.devices.name, strict=True))
+    return [
+        row | {column: called.get(row[column], row[column]) for column in _DEVICES if column in row}
+        for row in changes_from(base, plain)
+    ]
 
 
 def changes_from(base: Wiring, wiring: Wiring) -> Iterator[Row]:

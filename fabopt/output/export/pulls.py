@@ -18,6 +18,7 @@ from fabopt.errors import Fault, InputError
 from fabopt.operate.model import numbered_devices
 from fabopt.operate.ports import names_of
 from fabopt.output.export.cables import is_pulled, moves, schedule, stage_names
+from fabopt.output.export.changes import work_on_base
 from fabopt.output.terminal.floor import OPTICAL, class_of
 from fabopt.schema.design import Design
 from fabopt.units import plural
@@ -65,13 +66,13 @@ def visits(design: Design, wiring: Wiring, stage: int | None = None) -> Iterator
     """Yield the visits of all stages, or of one, from 0; a stage at which nothing is pulled has none, nor has what is
     in service.
     """
-    groups = _groups(wiring)
-    all_moves = moves(design, wiring)
+    groups, work = _groups(wiring), work_on_base(design, wiring)
+    all_moves = moves(design, wiring, work)
     for number, name in enumerate(stage_names(design)):
         if stage is not None and stage != number:
             continue
         rows = schedule(design, replace(wiring, links=at_stage(wiring, number)))
-        is_new = (rows["stage"] == name) & is_pulled(design, rows)
+        is_new = (rows["stage"] == name) & is_pulled(rows, work)
         of_stage = all_moves[all_moves["stage"] == name] if len(all_moves) else all_moves
         is_moved = rows["cable"].isin(of_stage["cable"]) if len(of_stage) else np.zeros(len(rows), dtype=np.bool_)
         moved = rows[is_moved & ~is_new]

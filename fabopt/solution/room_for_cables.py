@@ -1,20 +1,22 @@
 """A case that limits how full trays, vertical managers of racks or routes between halls are: thinner cables, or such
 with fewer fibres, where they are too full, or other routes for what runs between some racks.
 
-The answer without the limits is the best with them if it keeps them. If not, the thickest parts of the last answer are
-left out, step by step, until one keeps the limits. Others may be cheaper, as with thick cables in some places alone, so
-that its bound is the answer without the limits. No such step looks at the limits themselves, so that wider ones are
-never dearer. What does not fit a route between halls takes other routes first, where there are any.
+The answer without the limits is the best with them if it keeps them. If not, the thickest leads of an answer are left
+out, or its thickest trunks, step by step, until the cheapest of all answers so keeps the limits. Others may be cheaper,
+as with thick cables in some places alone, so that its bound is the answer without the limits. No such step looks at the
+limits themselves, so that wider ones are never dearer. What does not fit a route between halls takes other routes
+first, where there are any.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from math import ceil
+from functools import cached_property, partial
+from heapq import heappop, heappush
+from math import ceil, inf
 
 from fabopt.design.bill import bill
 from fabopt.floor.fill import bend_room_mm, strands_of
@@ -28,10 +30,10 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.schema.floor import Floor
+from fabopt.schema.passive import Trunk
 from fabopt.schema.site import Site
 from fabopt.search.answer import Answer, bounded_by, problems_of
 from fabopt.solution.designs import design_of
-from fabopt.solution.few_lengths import laid
 from fabopt.solution.other_routes import too_few_fibres, with_other_routes, with_racks_as, with_racks_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
@@ -40,6 +42,12 @@ from fabopt.verify.trays import Fullest, fullest
 from fabopt.wiring.build import wiring_of
 
 Settle = Callable[[Question], tuple[Question, Answers]]
+_Laid = Cable | Fibre | Trunk
+# Kinds of products of which thicker ones are left out together.
+LEADS = ("cables", "fibres")
+TRUNKS = ("trunks",)
+# The most sets of parts that are looked at.
+MOST_STEPS = 60
 DIGITS = 10_000
 
 
@@ -110,16 +118,27 @@ def _least(first: _CabledAnswer, kept: list[_CabledAnswer], asked: Case) -> tupl
 
 
 def _empty(first: _CabledAnswer, site: Site | None, look: Callable[[Inputs], _CabledAnswer | None]) -> None:
-    """Look at thinner cables step by step until an answer keeps the limits; with a ``site`` as it was asked, before
-    each step at other routes for what does not fit.
+    """Look at thinner cables, below the cheapest answer first, until one keeps the limits; with a ``site`` as it was
+    asked, before each step at other routes for what does not fit.
     """
-    step: _CabledAnswer | None = first
-    # with fewer parts than those of a decided answer none is cheaper
-    while step is not None and (step.over or not step.answers.is_decided):
+    waiting, met = [(0, 0, first)], {_laid_ids(first.question.inputs)}
+    while waiting:
+        _, _, step = heappop(waiting)
+        # with fewer parts than those of a decided answer none is cheaper
+        if not step.over and step.answers.is_decided:
+            return
         if any(parted is not None and not parted.over for parted in map(look, step.parted(site))):
             return
-        inputs = step.thinner()
-        step = None if inputs is None else look(inputs)
+        for inputs in step.thinner():
+            if (laid := _laid_ids(inputs)) not in met and len(met) < MOST_STEPS:
+                met.add(laid)
+                if (thinner := look(inputs)) is not None:
+                    heappush(waiting, (thinner.answers.optimum.value or 0, len(met), thinner))
+
+
+def _laid_ids(inputs: Inputs) -> tuple[str, ...]:
+    """Products on sale that lie in trays."""
+    return tuple(one.id for kind in (*LEADS, *TRUNKS) for one in getattr(inputs.catalog, kind))
 
 
 def _notes(first: _CabledAnswer, least: _CabledAnswer, bound: int | None) -> Iterator[str]:
@@ -243,35 +262,36 @@ class _CabledAnswer:
             for case in (parted, with_racks_of(parted, design)):
                 yield replace(self.question.inputs, case=case)
 
-    def thinner(self) -> Inputs | None:
-        """The inputs without what is as thick as the thickest part of the answer, or of no known diameter; without
+    def thinner(self) -> Iterator[Inputs]:
+        """The inputs without what is as thick as the thickest lead of the answer, or of no known diameter; without
         what is as stiff as the stiffest one where that cannot bend, or has as many fibres as the one with most where
-        routes alone are too full. None where nothing thinner is left.
+        routes alone are too full. The same without such trunks, and without those that are as thick for each leg;
+        without any, where links may be leads.
         """
-        parts = {one.id: one for one in laid(self.best.problem.catalog)}
-        rows = bill(self.best.problem, self.best.picked)
-        used = [parts[row.id] for row in rows if row.id in parts and (row.in_use or row.quantity)]
-        thickest = max((one.diameter_mm or 0.0 for one in used), default=0.0)
-        over_routes = [part for part in used if isinstance(part, Fibre) and part.id in self._on_routes]
-        most_strands = max(map(_strands, over_routes), default=0)
-        kinds = {part.fibre for part in over_routes}
-        stiffest = max((one.bend_radius_mm or 0.0 for one in used), default=0.0)
-
-        def stays(part: Cable | Fibre) -> bool:
-            if set(self.over) == {"route"}:
-                return not isinstance(part, Fibre) or part.fibre not in kinds or _strands(part) < most_strands
-            if self.stiff:
-                return (part.bend_radius_mm or 0.0) < stiffest
-            return part.diameter_mm is not None and part.diameter_mm < thickest
-
         catalog = self.question.inputs.catalog
-        left = {
-            kind: tuple(one for one in getattr(catalog, kind) if stays(one))
-            for kind in ("cables", "fibres")
-        }  # fmt: skip
-        if not any(left.values()):
-            return None
-        return replace(self.question.inputs, catalog=catalog.model_copy(update=left))
+        used = {row.id for row in bill(self.best.problem, self.best.picked) if row.in_use or row.quantity}
+        for kinds in (LEADS, TRUNKS):
+            parts: list[_Laid] = [part for kind in kinds for part in getattr(self.best.problem.catalog, kind)]
+            for stays in self._of_thinner([part for part in parts if part.id in used]):
+                left = {kind: tuple(part for part in getattr(catalog, kind) if stays(part)) for kind in kinds}
+                if any(left.values()) or (kinds is TRUNKS and "any" in self.case.site.trunked.values()):
+                    yield replace(self.question.inputs, catalog=catalog.model_copy(update=left))
+
+    def _of_thinner(self, used: Sequence[_Laid]) -> Iterator[Callable[[_Laid], bool]]:
+        """Which parts stay where the thickest of some in use go."""
+        if set(self.over) == {"route"}:
+            over_routes = [part for part in used if isinstance(part, Fibre) and part.id in self._on_routes]
+            most, kinds = max(map(_strands, over_routes), default=0), {part.fibre for part in over_routes}
+            yield lambda part: not isinstance(part, Fibre) or part.fibre not in kinds or _strands(part) < most
+        elif self.stiff:
+            stiffest = max((part.bend_radius_mm or 0.0 for part in used), default=0.0)
+            if any(stiffest > room for room in self.stiff.values()):
+                yield lambda part: (part.bend_radius_mm or 0.0) < stiffest
+        else:
+            # the leanest trunk has few legs where links are few, and many where they fill it
+            for by_leg in sorted({False, *(isinstance(part, Trunk) for part in used)}):
+                thickest = max((_size(part, by_leg) for part in used if part.diameter_mm is not None), default=0.0)
+                yield partial(_is_thinner, by_leg=by_leg, thickest=thickest)
 
     def conflicts(self) -> Iterator[Conflict]:
         """What each limit would have to be for this answer."""
@@ -308,6 +328,16 @@ def _conflict(site: str, what: str, key: str, value: float, needed: float, detai
         detail=f"rule `{FILL_RULES[what]}`: {detail} of the leanest design found; other places of switches, or "
         "thick cables in some places alone, may do with less",
     )  # fmt: skip
+
+
+def _size(part: _Laid, by_leg: bool) -> float:
+    """Diameter of a cable as a square, of a trunk for each leg; infinite where it is not known."""
+    legs = part.legs if by_leg and isinstance(part, Trunk) else 1
+    return inf if part.diameter_mm is None else part.diameter_mm**2 / legs
+
+
+def _is_thinner(part: _Laid, by_leg: bool, thickest: float) -> bool:
+    return _size(part, by_leg) < thickest
 
 
 def _strands(part: Fibre) -> int:

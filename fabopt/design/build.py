@@ -288,7 +288,8 @@ def _link_rows(
             name = (assembly.name, assembly.length_m, assembly.mode.value) if assembly is not None else ("", 0.0, "")
             classes = tuple(-run for run in row.runs_m or ())
             shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
-    for key in sorted(shares):
+    since = {key: min((row.stage for row, _ in rows if row.links), default=0) for key, rows in shares.items()}
+    for key in sorted(shares, key=lambda key: (*key[:-1], since[key], key[-1])):
         kind, attachment_at = kinds[key[0]], key[1]
         run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run_to(kind.far)]
         first = shares[key][0][0]

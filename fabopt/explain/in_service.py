@@ -9,13 +9,16 @@ from fabopt.explain.demands import changed
 from fabopt.explain.structures import shape_conflicts
 from fabopt.explain.what_if import Inquiry
 from fabopt.io.moves import faults_of_moves
+from fabopt.parts.price_books import products
 from fabopt.parts.stock import without_base
 from fabopt.problem.problem import problem_of
 from fabopt.problem.rules_kept import without
 from fabopt.schema.case import Case
+from fabopt.schema.catalog import ByLength
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.in_service import Base, MovePrices
 from fabopt.schema.installed import base_of, fabric_at
+from fabopt.schema.product import Purchasable
 
 # Moves of all kinds at no price, as a case writes them.
 FREE = "{cable: 0, device: 0}"
@@ -39,7 +42,7 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         yield conflict.model_copy(update={"detail": detail})
     stays = "no device or cable" if case.site.has_floor else "no cable"
     goes_on = f"no design goes on from what is in service, with more of its parts, where {stays} of it moves"
-    why = "; ".join([goes_on, *_full_tiers(inquiry)])
+    why = "; ".join([goes_on, *_full_tiers(inquiry), *_sold_no_more(inquiry)])
     anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
     if _may_price_moves(anew, base):
         free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
@@ -68,6 +71,15 @@ def _full_tiers(inquiry: Inquiry) -> Iterator[str]:
             used += sum(row.from_cages for row in fabric.links if row.from_ == tier.role)
             if used == tier.count * cages.get(tier.id, 0):
                 yield f"no {tier.role} of {fabric.name} in service has a free port"
+
+
+def _sold_no_more(inquiry: Inquiry) -> Iterator[str]:
+    """Sentences on parts in service of which there are no more to buy."""
+    owned = {} if inquiry.case.base is None else inquiry.case.base.owned
+    for product in products(inquiry.catalog):
+        sold = product.lengths if isinstance(product, ByLength) else (product,)
+        if product.id in owned and all(isinstance(one, Purchasable) and one.supply == 0 for one in sold):
+            yield f"{product.id} is in service, and there is no more of it"
 
 
 def _may_price_moves(anew: Case, base: Base) -> bool:

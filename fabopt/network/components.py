@@ -37,3 +37,13 @@ def first_joined(number: int, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDA
         first = first[first]
         if (first == before).all():
             return first
+
+
+def apart_from_first(near: NDArray[np.int64], far: NDArray[np.int64], stage: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mask of the links that no cages join to a link of the first stage, shape (links,).
+
+    ``near``, ``far``: the cage of each at either end, from 0; ``stage``: of each.
+    """
+    cages = int(near.max(initial=-1)) + 1
+    first = first_joined(cages + int(far.max(initial=-1)) + 1, near, cages + far)[near]
+    return ~np.isin(first, first[stage == 0])

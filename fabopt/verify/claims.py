@@ -169,7 +169,9 @@ def _links_say_when(proof: Proof, fabric: FabricEvidence) -> None:
         alone = 1 in (kind.near.lane.ports, kind.far.lane.ports) and not attached
         alone &= not (kind.name == LEAF_SPINE and moves and kind.far.lane.ports > 1)
         alone &= kind.name not in trunked
-        by_cage = kind.name in later or len(kind.rows) > 1 or (alone and not (shared and kind.name == SERVER_LEAF))
+        beside = fabric.evidence.case.base is not None and 1 not in (kind.near.lane.ports, kind.far.lane.ports)
+        mixed = len(kind.rows) > 1 and not beside
+        by_cage = kind.name in later or mixed or (alone and not (shared and kind.name == SERVER_LEAF))
         unsaid = sum(row.listed.stages is None for row in kind.rows)
         proof.holds(not (by_cage and unsaid), f"{fabric.designed.name}: stages of {kind.name} links are left out")
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.network.clos_links import shuffles
+from fabopt.network.components import apart_from_first
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import PortUse, TierUse
@@ -136,6 +137,9 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
     if len(shares) == 1 and shares[0].runs_m is None:
         cabled.row[:] = 0
         return
+    if len(shares) > 1 and shares[0].stages is None and cabled.stage.any():
+        _deal_beside(cabled, shares)
+        return
     by_near = bool(len(cabled)) and int(cabled.near.lanes[0]) > 1
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
@@ -148,6 +152,17 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
                 cabled.row[order[start[index] : start[index] + size[index]]] = row
     if (cabled.row == UNMADE).any():
         raise ValueError("rows of links leave cages without parts")
+
+
+def _deal_beside(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
+    """Give the first row to links in service and those in cages with them, the second to all others.
+
+    Raises ``ValueError`` where these are not as many as the rows say.
+    """
+    cages = (_codes(cabled.a, cabled.near.cage), _codes(cabled.b, cabled.far.cage))
+    cabled.row[:] = apart_from_first(*cages, cabled.stage)
+    if np.bincount(cabled.row).tolist() != [share.links for share in shares]:
+        raise ValueError("rows of links are not those beside what is in service")
 
 
 def _kinds(cabled: CabledLinks, shares: Sequence[RealizedRow], order: Ints, start: Ints, size: Ints) -> list[CageKind]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.floor.group_runs import classes_of_runs
 from fabopt.network.clos_links import ClosNumbers, TierLinks, server_leaf, shuffles
@@ -63,6 +64,11 @@ class Cabling(NamedTuple):
     def longest(self) -> int:
         """The class of the longest run."""
         return int(self.classes.max(initial=0))
+
+    def of(self, rows: NDArray[np.bool_]) -> Cabling:
+        """Some of the links; ``rows``: a mask of shape (links,)."""
+        links = TierLinks(*(column[rows] for column in self.links))
+        return self._replace(links=links, near_device=self.near_device[rows], classes=self.classes[rows])
 
     def longest_of_cables(self, assembly: Assembly, shared: Sequence[int] = (), attached: int = 0) -> Ints:
         """Longest length class among the links of every cable, if one assembly makes all links, shape (cables,).

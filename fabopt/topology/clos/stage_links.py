@@ -12,13 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.floor.group_runs import classes_of_runs
 from fabopt.network.clos_links import TierLinks
 from fabopt.network.clos_stages import Stages, of_links
+from fabopt.network.components import apart_from_first
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
@@ -63,7 +66,7 @@ class StagedLinks:
     def __init__(self, problem: Problem, links: KindLinks, cabling: Cabling, stages: Stages) -> None:
         self.problem = problem
         self.links = links
-        self.cabling = cabling
+        self.cabling, self.stages = cabling, stages
         self.lengths_m = problem.item_table.lengths_m
         self.stage = of_links(cabling.numbers, stages, cabling.kind.name, cabling.links)
         lends = cabling.kind.name == "leaf-spine" and any(stage.pair_links for stage in stages)
@@ -139,13 +142,41 @@ class StagedLinks:
 
         Rule ``stages_only_add``.
         """
-        options = []
-        for assembly in self.links.joins(self.links.longest_m, self.links.flat_m is None):
-            moves = not self.alike or assembly.mode in (Mode.LINK, Mode.NEAR)
-            if moves and self.cabling.kind.need.quantities(assembly).fits:
-                options.append(Option(tuple(self.whole_rows(assembly))))
-        kept = undominated(options)
+        ways = [
+            assembly
+            for assembly in self.links.joins(self.links.longest_m, self.links.flat_m is None)
+            if not self.alike or assembly.mode in (Mode.LINK, Mode.NEAR)
+            if self.cabling.kind.need.quantities(assembly).fits
+        ]
+        options = [Option(tuple(self.whole_rows(assembly))) for assembly in ways]
+        kept = undominated([*options, *self._beside_options(ways)])
         return Choice((*self.cabling.kind.key, "staged", tuple(option.rows for option in kept)), 1, kept)
+
+    def _beside_options(self, ways: Sequence[Assembly]) -> Iterable[Option]:
+        """Options of one assembly for the links in service and those in cages with them, and another for all others."""
+        is_beside = self._is_beside()
+        if is_beside.any():
+            parts = [
+                StagedLinks(self.problem, self.links, self.cabling.of(rows), self.stages)
+                for rows in (~is_beside, is_beside)
+            ]
+            straight = [assembly for assembly in ways if assembly.mode is Mode.LINK]
+            own, others = (undominated([Option(tuple(part.whole_rows(one))) for one in straight]) for part in parts)
+            for first, then in product(own, others):
+                if first.rows[0].assembly != then.rows[0].assembly:
+                    yield Option((*first.rows, *then.rows))
+
+    def _is_beside(self) -> NDArray[np.bool_]:
+        """Mask of the links that share no cages with links in service, shape (links,); none of them without a base."""
+        if self.problem.case.base is None or self.alike:
+            return np.zeros(len(self.stage), dtype=np.bool_)
+        near, far = self.cabling.kind.ports
+        links = self.cabling.links
+        cages = (
+            _codes(self.cabling.near_device, links.a_slot // near.ports),
+            _codes(links.b, links.b_slot // far.ports),
+        )
+        return apart_from_first(*cages, self.stage)
 
     def whole_rows(
         self,

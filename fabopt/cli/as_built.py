@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +15,12 @@ from fabopt.inspect.acceptance.verdicts import accepted
 from fabopt.inspect.as_built import as_built, require_planned
 from fabopt.inspect.cabling import Names, proposed_names
 from fabopt.inspect.cabling_csv import guids_of, mapped
+from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import read
+from fabopt.inspect.to_do import Wanted
 from fabopt.io.faults import refuse
 from fabopt.io.library import STANDARD_STREAM, read_bytes
+from fabopt.operate.migration import migration_of
 from fabopt.operate.ports import templated_names
 from fabopt.output.export.acceptance import acceptance_csv, acceptance_json
 from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
@@ -26,7 +29,7 @@ from fabopt.output.html.as_built import as_built_page
 from fabopt.output.terminal.acceptance import acceptance_report, headline_of_acceptance
 from fabopt.output.terminal.as_built import as_built_report
 from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
+from fabopt.wiring.model import wiring_at
 
 _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
 
@@ -35,7 +38,7 @@ _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
 class Request:
     """A comparison: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage.
 
-    ``proposals``: target for a table of names derived from the cables.
+    ``proposals``: target for a table of names derived from the cables; ``window``: the last one done of a migration.
     """
 
     design: str
@@ -46,6 +49,7 @@ class Request:
     stage: str | None
     unchecked: bool
     proposals: str | None = None
+    window: int | None = None
 
 
 @dataclass(frozen=True)
@@ -70,10 +74,13 @@ def compare(request: Request, outputs: Outputs) -> int:
     number = _stage(design, request)
     evidence = proven(design, request.design, request.unchecked)
     wiring = wired(design, request.design)
-    names, reports = _names(request, design, wiring), list(read(request.files))
-    shown = Shown(design, wiring, as_built(design, wiring, reports, names, number), evidence.mark)
+    wanted = Wanted(design, wiring, number)
+    if request.window is not None:
+        wanted = replace(wanted, done=_done(wanted, request.window))
+    names, reports = _names(request, wanted), list(read(request.files))
+    shown = Shown(design, wiring, as_built(wanted, reports, names), evidence.mark)
     if request.proposals is not None:
-        told = proposed_names(design, wiring, reports, names, number)
+        told = proposed_names(wanted.plan, wanted.systems, reports, names)
         deliver(request.proposals, csv_bytes(("found", "planned"), told))
     files = (
         (outputs.json, partial(as_built_json, shown)),
@@ -112,16 +119,26 @@ def _stage(design: Design, request: Request) -> int:
     return names.index(request.stage)
 
 
-def _names(request: Request, design: Design, wiring: Wiring) -> Names:
+def _done(wanted: Wanted, window: int) -> frozenset[frozenset[PortName]]:
+    """Ends of the links that are there once a window of the migration is done."""
+    states = dict(migration_of(wanted.design, wiring_at(wanted.wiring, wanted.stage)).states())
+    if window not in states:
+        allowed = f"0 to {len(states) - 1}"
+        raise InputError([fault("--window", "", "no such window of the migration", window, allowed=allowed)])
+    links = (link for cable in states[window].values() for link in cable.links)
+    return frozenset(frozenset((PortName(*link[:2]), PortName(*link[2:]))) for link in links)
+
+
+def _names(request: Request, wanted: Wanted) -> Names:
     """The tables of names and GUIDs, whose planned names must be the design's, and the case's names of devices."""
     tables = []
     for path, reader in ((request.names, mapped), (request.guids, guids_of)):
         table = reader(read_bytes(Path(path)), path) if path is not None else {}
         if path is not None:
-            require_planned(table, wiring, path)
+            require_planned(table, wanted.plan, path)
         tables.append(table)
     names, guids = tables
-    return Names(templated_names(design, wiring) | names, guids)
+    return Names(templated_names(wanted.design, wanted.wiring) | names, guids)
 
 
 # -- ``fabopt accept`` ------------------------------------------------------------------------------------------------

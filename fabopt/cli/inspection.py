@@ -50,6 +50,10 @@ def as_built(
         typer.Option("--propose-names", metavar="FILE.csv", help="Write names that the cables tell, for --names."),
     ] = None,
     stage: Stage = None,
+    window: Annotated[
+        int | None,
+        typer.Option("--window", metavar="N", help="Last window done of the migration of what is in service."),
+    ] = None,
     json: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write findings and repairs.")] = None,
     findings: Annotated[str | None, typer.Option("--findings", metavar="FILE.csv", help="Write the findings.")] = None,
     html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page for people.")] = None,
@@ -62,7 +66,7 @@ def as_built(
     from fabopt.cli.as_built import Outputs, Request, compare
 
     files = (*(ibnetdiscover or ()), *(lldp or ()), *(csv or ()))
-    request = Request(design, point, files, names, guids, stage, unchecked, propose_names)
+    request = Request(design, point, files, names, guids, stage, unchecked, propose_names, window)
     raise typer.Exit(compare(request, Outputs(json, findings, html)))
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.floor.racks import place_of
 from fabopt.inspect.cabling import Names, cabling_of
 from fabopt.inspect.findings import Comparison, Finding, findings_of
-from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName, SystemNames, plan_of
+from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName
 from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
+from fabopt.inspect.to_do import DeviceToDo, LinkToDo, Wanted
 from fabopt.io.faults import refuse
-from fabopt.schema.design import Design
 from fabopt.units import grouped, some
 from fabopt.wiring.model import Wiring
 
@@ -31,6 +31,8 @@ class AsBuilt:
     repairs          in walking order
     shares           whether repairs touch a connector of several links, as of splitters
     notes            on the files
+    to_do            of a design that goes on from what is in service: links to be laid, moved or taken out; else None
+    devices_to_do    devices to be brought in, moved or taken out
     """
 
     plan: CablePlan
@@ -40,6 +42,8 @@ class AsBuilt:
     repairs: Sequence[Move]
     shares: bool
     notes: Sequence[str]
+    to_do: Sequence[LinkToDo] | None = None
+    devices_to_do: Sequence[DeviceToDo] = ()
 
     @property
     def ok(self) -> bool:
@@ -47,20 +51,26 @@ class AsBuilt:
         return not self.findings
 
 
-def as_built(design: Design, wiring: Wiring, discoveries: Iterable[Discovery], names: Names, stage: int) -> AsBuilt:
-    """Compare the cables in files with the wiring of a design at a stage, from 0.
+def as_built(wanted: Wanted, discoveries: Iterable[Discovery], names: Names) -> AsBuilt:
+    """Compare the cables in files with what should be cabled.
 
     Raises ``InputError`` where the files are of another fabric.
     """
-    plan = plan_of(wiring, stage)
-    cabling = cabling_of(discoveries, plan, names, SystemNames(design, wiring))
-    return _verdict(Walk(wiring, plan), Comparison(plan, cabling))
+    cabling = cabling_of(discoveries, wanted.plan, names, wanted.systems)
+    now = wanted.until_now(cabling)
+    comparison, walk = Comparison(now, cabling), Walk(wanted.wiring, now)
+    if wanted.base is None:
+        return _verdict(walk, comparison, comparison.links)
+    left = frozenset(wanted.plan.links).difference(now.links)
+    planned = [link for link in wanted.plan.links if link.network in cabling.networks or link in left]
+    to_do = wanted.links_to_do(now, cabling)
+    return replace(_verdict(walk, comparison, planned), to_do=to_do, devices_to_do=wanted.devices_to_do(now, cabling))
 
 
-def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
+def require_planned(names: Mapping[str, str], plan: CablePlan, file: str) -> None:
     """Raise ``InputError`` where a map names neither a device, nor a device's port, nor a port of the plan."""
-    ports = set(plan.a_port) | set(plan.b_port)
-    devices = set(plan.devices.name)
+    devices = plan.devices
+    ports = {port for device in devices.values() for port in device.ports.values()}
     faults: list[Fault] = []
     for planned in dict.fromkeys(names.values()):
         device, _, port = planned.partition(" ")
@@ -72,15 +82,15 @@ def require_planned(names: Mapping[str, str], plan: Wiring, file: str) -> None:
         raise refuse(faults)
 
 
-def _verdict(walk: Walk, comparison: Comparison) -> AsBuilt:
-    """The result of a comparison."""
+def _verdict(walk: Walk, comparison: Comparison, planned: Iterable[PlannedLink]) -> AsBuilt:
+    """The result of a comparison; ``planned``: links whose cables count."""
     links, pairs = _open(comparison)
     slot = comparison.plan.slot
     moves = fewest_moves(links, pairs, slot, walk.steps)
     touched = {port for link in links for port in (link.a, link.b)}.union(*pairs)
     shares = any(len(slot(port)) > 1 for port in touched)
     ordered = sorted(moves, key=lambda move: (walk.key(move.source), walk.key(move.target)))
-    cables = _by_cable(comparison.links)
+    cables = _by_cable(planned)
     right = sum(all(map(comparison.is_right, members)) for members in cables)
     findings = findings_of(comparison, _swaps(comparison))
     return AsBuilt(comparison.plan, len(cables), right, findings, renumbered(ordered), shares, notes_of(comparison))
@@ -151,14 +161,14 @@ class Walk:
     def place(self, port: PortName) -> RackPlace:
         """The rack and unit of the device of a port; ``NOWHERE`` for a device that is not planned."""
         device = self._plan.devices.get(port.device)
-        if device is None:
+        if device is None or device.row < 0:
             return NOWHERE
         return RackPlace(self._devices.rack[device.row], int(self._devices.unit[device.row]))
 
     def key(self, port: PortName) -> WalkingKey:
         """The sort key of a port in walking order; devices without a place come last, in the order of the plan."""
         device = self._plan.devices.get(port.device)
-        row = len(self._devices) if device is None else device.row
+        row = len(self._devices) if device is None or device.row < 0 else device.row
         rack, unit = self.place(port)
         name = tuple((1, int(part), "") if part.isdigit() else (0, 0, part) for part in _NUMBER.split(port.port))
         return (*rack_key(rack), -unit, row, name)

@@ -23,12 +23,9 @@ from fabopt.inspect.planned import (
     PortName,
     SystemNames,
     adapter_order,
-    plan_of,
     switch_port,
 )
 from fabopt.inspect.sightings import Discovery, Joined, SeenEnd, Sighting, is_unnamed, mates_unseen, with_ports
-from fabopt.schema.design import Design
-from fabopt.wiring.model import Wiring
 
 # One name of so many must be planned: with less a file is of another fabric.
 LEAST_SHARE = 10
@@ -219,7 +216,7 @@ class _Resolution:
         seen = {self._device(name) for name in report.reporters}
         seen |= {self._device(end.device) for sighting in report.sightings for end in (sighting.near, sighting.far)}
         return frozenset(
-            link.network for link in self.plan.links
+            link.network for link in (*self.plan.links, *self.plan.was)
             if (link.b.device in seen and not self.plan.devices[link.b.device].is_host)
             or {link.a.device, link.b.device} <= seen
         )  # fmt: skip
@@ -231,9 +228,7 @@ class _Resolution:
         protocol = "infiniband" if end.node else "ethernet"
         if (host, protocol) not in self._ports:
             ports = self.plan.devices[host].ports
-            rows = [
-                (port, self.plan.links[self.plan.link_at[PortName(host, port)]]) for _, port in sorted(ports.items())
-            ]
+            rows = [(port, self.plan.links_of(PortName(host, port))[0]) for _, port in sorted(ports.items())]
             own = tuple(port for port, link in rows if link.protocol == protocol) or tuple(port for port, _ in rows)
             hcas = self.systems.hcas if self.plan.devices[host].role == "server" else {}
             self._ports[host, protocol] = HostPorts(
@@ -335,10 +330,9 @@ class _Resolution:
         """
         if not far.is_unnamed or near.is_unnamed or seen.node or seen.guid in self.names.ends:
             return far
-        peer = self.plan.peer(near.port)
-        device = self.plan.devices.get(peer.device)
-        if device is not None and seen.ports:
-            own = self._of_planned(peer.device, device, seen._replace(device=peer.device))
+        for link in self.plan.links_of(near.port) if seen.ports else ():
+            peer = link.other(near.port)
+            own = self._of_planned(peer.device, self.plan.devices[peer.device], seen._replace(device=peer.device))
             if own.port == peer:
                 self.by_place += 1
                 return own
@@ -355,7 +349,7 @@ class _Resolution:
 
 
 def proposed_names(
-    design: Design, wiring: Wiring, discoveries: Iterable[Discovery], names: Names, stage: int
+    plan: CablePlan, systems: SystemNames, discoveries: Iterable[Discovery], names: Names
 ) -> list[tuple[str, str]]:
     """Names that are found, each with the planned device in whose place its device stands; sorted.
 
@@ -363,8 +357,7 @@ def proposed_names(
     other device is as likely to be that one. What is told so tells of its neighbours, until nothing new is told.
     Raises ``InputError`` where hardly any name is planned.
     """
-    plan, reports = plan_of(wiring, stage), list(discoveries)
-    systems = SystemNames(design, wiring)
+    reports = list(discoveries)
     told: dict[str, str] = {}
     while True:
         known = Names({**names.planned, **{name.lower(): planned for name, planned in told.items()}}, names.ends)

@@ -86,11 +86,14 @@ class PlannedDevice:
 
 @dataclass(frozen=True)
 class CablePlan:
-    """Everything that was planned. ``slots``: by port, where its connector has several."""
+    """Everything that was planned. ``slots``: by port, where its connector has several; ``was``: links in service that
+    are not planned to stay.
+    """
 
     links: Sequence[PlannedLink]
     devices: Mapping[str, PlannedDevice]
     slots: Mapping[PortName, Slot]
+    was: Sequence[PlannedLink] = ()
 
     @cached_property
     def link_at(self) -> dict[PortName, int]:
@@ -122,6 +125,16 @@ class CablePlan:
         """The planned peer of a port; ``NO_PORT`` for a free one."""
         row = self.link_at.get(port)
         return NO_PORT if row is None else self.links[row].other(port)
+
+    def links_of(self, port: PortName) -> list[PlannedLink]:
+        """The planned link of a port, then the one that was there; none of a free one."""
+        row = self.link_at.get(port)
+        was = self._was_at.get(port)
+        return [link for link in (None if row is None else self.links[row], was) if link is not None]
+
+    @cached_property
+    def _was_at(self) -> dict[PortName, PlannedLink]:
+        return {port: link for link in self.was for port in (link.a, link.b)}
 
 
 def plan_of(wiring: Wiring, stage: int) -> CablePlan:
@@ -218,10 +231,11 @@ NamedPorts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class SystemNames:
-    """Names of the ports of a design's devices, by system."""
+    """Names of the ports of a design's devices, by system; ``base``: of what is in service."""
 
     design: Design
     wiring: Wiring
+    base: SystemNames | None = None
     _tables: dict[tuple[object, ...], list[NamedPorts]] = field(default_factory=dict)
 
     @cached_property
@@ -243,6 +257,10 @@ class SystemNames:
         The naming scheme of a switch is the one by which most of its seen names are ports; among several the one by
         which most names of all switches of its product are planned ports.
         """
+        gone = {name: replace(device, row=-1 - device.row) for name, device in devices.items() if device.row < 0}
+        if self.base is not None and gone:
+            stay = {name: device for name, device in devices.items() if name not in gone}
+            return self.ports(stay, seen) | self.base.ports(gone, seen)
         names = {name: {spelled_out(port) for port in seen.get(name, ())} for name in devices}
         hits: dict[str, Counter[int]] = defaultdict(Counter)
         for name, device in devices.items():

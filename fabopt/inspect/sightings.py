@@ -128,8 +128,9 @@ def with_ports(
         known, device = (link.x, link.y.device) if _is_told(link.x, plan) else (link.y, link.x.device)
         if not _is_told(known, plan) or (known, device) in seen:
             continue
-        peer = plan.peer(known)
-        if peer.device == device and peer not in taken:
+        peers = (planned.other(known) for planned in plan.links_of(known))
+        peer = next((peer for peer in peers if peer.device == device and peer not in taken), None)
+        if peer is not None:
             told[_pair(known, peer)] = Joined(*_pair(known, peer), link.gbps)
             taken.add(peer)
         else:
@@ -153,11 +154,12 @@ def mates_unseen(
     report all their neighbours; ``whole``: networks with all cables in a file.
     """
     seen = {port for pair in joined for port in pair}
+    was = {_pair(link.a, link.b) for link in plan.was}
     mates: dict[tuple[PortName, PortName], Joined] = {}
     for x, y in joined:
         at_x, at_y = plan.peer(x), plan.peer(y)
         unseen = not {at_x, at_y} & seen and at_x.device not in reporters and at_y.device not in reporters
-        if at_x.device and at_y.device and at_x != y and unseen:
+        if at_x.device and at_y.device and at_x != y and unseen and (x, y) not in was:
             rows = (plan.link_at[port] for port in (x, y))
             if not any(plan.links[row].network in whole for row in rows):
                 mates[_pair(at_x, at_y)] = Joined(*_pair(at_x, at_y), None)
@@ -176,5 +178,5 @@ def _pair(x: PortName, y: PortName) -> tuple[PortName, PortName]:
 def _likeliest(known: PortName, device: str, taken: set[PortName], plan: CablePlan) -> PortName:
     planned = plan.devices[device].ports
     free = [port for key in sorted(planned) if (port := PortName(device, planned[key])) not in taken]
-    same = [port for port in free if plan.peer(port).device == known.device]
+    same = [port for port in free if any(link.other(port).device == known.device for link in plan.links_of(port))]
     return next(iter([*same, *free]), PortName(device, "?"))

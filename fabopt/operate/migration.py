@@ -15,7 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.errors import InputError, fault
 from fabopt.network.components import first_joined
+from fabopt.schema.design import Design
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.in_service import base_wiring
 from fabopt.wiring.model import KINDS, NOTHING, Wiring
 
 # A link from port to port: names of device and port at both ends.
@@ -51,10 +55,23 @@ class NoOrderError(ValueError):
     """No order keeps every server on all its rails but one."""
 
 
+def migration_of(design: Design, wiring: Wiring) -> Migration:
+    """The migration from what is in service; ``InputError`` where nothing is, or no order keeps servers on."""
+    base = base_wiring(design, wiring_of)
+    if base is None:
+        problem, hint = "nothing is in service that could migrate", "`base: {file: FILE}` says what is"
+        raise InputError([fault(design.case.name, "base", problem, hint=hint)])
+    try:
+        return Migration(base, wiring)
+    except NoOrderError as error:
+        raise InputError([fault(design.case.name, "base", f"no order of moves keeps servers on: {error}")]) from None
+
+
 class Migration:
     """The steps from the wiring in service to another one. ``steps`` are in order, ``windows`` counted from 1."""
 
     def __init__(self, base: Wiring, wiring: Wiring) -> None:
+        self.base = base
         self.old, self.new = _cables(base), _cables(wiring)
         self._rails = _RailsOfServers(base)
         self.cabled = dict(self.old)

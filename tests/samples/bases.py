@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from fabopt.inspect.as_built import AsBuilt, as_built
+from fabopt.inspect.cabling import Names
+from fabopt.inspect.reading import recognised
+from fabopt.inspect.to_do import Wanted
 from fabopt.io.case import inputs_from_objects
+from fabopt.output.export.changes import changes_from
 from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.solution import optimize
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import NOTHING, Wiring, wiring_at
+from tests.samples.discoveries import Link, planned_links
 from tests.samples.once import once
 
 Json = dict[str, Any]
@@ -54,3 +62,44 @@ def assert_stays(design: Design, base: Design, stage: int) -> None:
     assert [check for check in design.checks if not check.ok] == []
     assert "base_stays" in {check.name for check in design.checks}
     assert design.stages[0].name == IN_SERVICE and design.stages[0].capex_usd == 0
+
+
+def listed(links: Iterable[Link]) -> str:
+    """A list of cables as a table."""
+    rows = (f"{a.device},{a.port},{b.device},{b.port}" for a, b in links)
+    return "\n".join(["A-Node Name,A-Port,Z-Node Name,Z-Port", *rows])
+
+
+def seen_of(wanted: Wanted, links: Iterable[Link]) -> AsBuilt:
+    """What a list of cables says of what is wanted."""
+    return as_built(wanted, [recognised(listed(links), "found", "found")], Names())
+
+
+def assert_just_what_changes(design: Design, base: Wiring) -> None:
+    """A look at what is in service finds just what changes, by the names of cables and devices; at the end nothing."""
+    whole = wiring_of(design)
+    wanted = Wanted(design, whole, max(0, len(design.stages) - 1))
+    at_first, at_last = (seen_of(wanted, planned_links(one)) for one in (base, whole))
+    assert at_first.ok and at_last.ok, (at_first.findings, at_last.findings)
+    assert not at_last.to_do and not at_last.devices_to_do and at_last.right == at_last.planned
+    changes = list(changes_from(base, whole))
+    links = Counter(
+        (row["change"], row.get("name", ""), *(row.get(key, "") for key in _ENDS))
+        for row in changes
+        if row["what"] == "link"
+    )
+    assert at_first.to_do is not None
+    ends = ((link, (*link.a, *link.b, *link.before[0], *link.before[1])) for link in at_first.to_do)
+    assert Counter((link.change, link.cable, *of) for link, of in ends) == links
+    devices = Counter(
+        (row["change"], row["name"], row["part"], row.get("before_device", ""))
+        for row in changes
+        if row["what"] == "device"
+    )
+    assert Counter(map(tuple, at_first.devices_to_do)) == devices
+
+
+_ENDS = (
+    *("from_device", "from_port", "to_device", "to_port"),
+    *("before_from_device", "before_from_port", "before_device", "before_port"),
+)

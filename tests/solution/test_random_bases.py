@@ -10,15 +10,9 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.inspect.as_built import AsBuilt, as_built
-from fabopt.inspect.cabling import Names
-from fabopt.inspect.reading import recognised
-from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.model import Wiring
 from tests.samples import random_cases
-from tests.samples.bases import assert_stays, designed, gone_on, live
-from tests.samples.discoveries import planned_links
+from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on, live
 from tests.samples.random_cases import Dice
 
 Json = dict[str, Any]
@@ -45,13 +39,6 @@ def a_base(seed: int) -> tuple[Json, Json, Json]:
     return parts, before, after
 
 
-def found(design: Design, there: Wiring, stage: int) -> AsBuilt:
-    """What a list of the cables ``there`` says of a design at a stage."""
-    rows = (f"{a.device},{a.port},{b.device},{b.port}" for a, b in planned_links(there))
-    text = "\n".join(["A-Node Name,A-Port,Z-Node Name,Z-Port", *rows])
-    return as_built(design, wiring_of(design), [recognised(text, "found", "found")], Names(), stage)
-
-
 # of 37 the last links have no cable of their own: nobody buys one for the attachment
 @pytest.mark.long(but=("37", "100", "160"))
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -75,9 +62,4 @@ def test_what_is_live_stays_and_a_look_finds_what_is_to_be_done(seed: int, tmp_p
     if after["servers"] == before["servers"]:
         assert design.totals is not None and design.totals.capex_usd == 0
         assert live(wiring_of(design)) == live(there)
-    at_first, at_last = found(design, there, 0), found(design, there, 1)
-    assert at_first.ok
-    assert {finding.kind for finding in at_last.findings} <= {"missing"}
-    missing = {frozenset((finding.a, finding.b)) for finding in at_last.findings}
-    new = {frozenset(pair) for pair in planned_links(wiring_of(design))}
-    assert missing == new - {frozenset(pair) for pair in planned_links(there)}
+    assert_just_what_changes(design, there)

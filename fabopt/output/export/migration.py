@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from fabopt.errors import InputError, fault
-from fabopt.operate.migration import LAY, PLUG, TAKE_OUT, Link, Migration, MigrationStep, MovingCable, NoOrderError
+from fabopt.operate.migration import LAY, PLUG, TAKE_OUT, Link, Migration, MigrationStep, MovingCable, migration_of
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, point_to_point
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
-from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.in_service import base_wiring
 from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
@@ -34,14 +31,8 @@ def files_of(asked: Exported) -> Files:
     import pandas as pd
 
     design = asked.design
-    base = base_wiring(design, wiring_of)
-    if base is None:
-        problem, hint = "nothing is in service that could migrate", "`base: {file: FILE}` says what is"
-        raise InputError([fault(design.case.name, "base", problem, hint=hint)])
-    try:
-        migration = Migration(base, asked.wiring)
-    except NoOrderError as error:
-        raise InputError([fault(design.case.name, "base", f"no order of moves keeps servers on: {error}")]) from None
+    migration = migration_of(design, asked.wiring)
+    base = migration.base
     minutes = Embedded(design).case.growth.minutes_per_moved_cable
     rows = list(_steps(migration, asked.wiring, base, minutes))
     files = {"steps.csv": csv_file(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object))}

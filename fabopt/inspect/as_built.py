@@ -15,7 +15,7 @@ from fabopt.inspect.findings import Comparison, Finding, findings_of
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName
 from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
-from fabopt.inspect.to_do import DeviceToDo, LinkToDo, Wanted
+from fabopt.inspect.to_do import CHANGES, Change, DeviceToDo, LinkToDo, Wanted
 from fabopt.io.faults import refuse
 from fabopt.units import grouped, some
 from fabopt.wiring.model import Wiring
@@ -49,6 +49,13 @@ class AsBuilt:
     def ok(self) -> bool:
         """Whether there are no findings."""
         return not self.findings
+
+    @property
+    def cables_to_do(self) -> dict[Change, int]:
+        """Cables that are new, move and go, a link without a cable as one; none of those of which there are none."""
+        cables = {(link.change, link.cable or str(link.a)) for link in self.to_do or ()}
+        counts = Counter(change for change, _ in cables)
+        return {change: counts[change] for change in CHANGES if counts[change]}
 
 
 def as_built(wanted: Wanted, discoveries: Iterable[Discovery], names: Names) -> AsBuilt:

@@ -228,7 +228,8 @@ class _Resolution:
         protocol = "infiniband" if end.node else "ethernet"
         if (host, protocol) not in self._ports:
             ports = self.plan.devices[host].ports
-            rows = [(port, self.plan.links_of(PortName(host, port))[0]) for _, port in sorted(ports.items())]
+            named = [(port, self.plan.links_of(PortName(host, port))) for _, port in sorted(ports.items())]
+            rows = [(port, links[0]) for port, links in named if links]
             own = tuple(port for port, link in rows if link.protocol == protocol) or tuple(port for port, _ in rows)
             hcas = self.systems.hcas if self.plan.devices[host].role == "server" else {}
             self._ports[host, protocol] = HostPorts(

@@ -254,9 +254,9 @@ def _of_strangers(comparison: Comparison) -> Iterator[Finding]:
             continue
         known, other = (x, y) if x.device in plan.devices else (y, x)
         if other.device in plan.devices:
-            yield Finding("unexpected", known, other, (), "no cable is planned here")
+            yield Finding("unexpected", known, other, (), "no such cable is planned")
         else:
-            yield Finding("unknown-device", known, other, (other,), "no cable is planned here, and no such device")
+            yield Finding("unknown-device", known, other, (other,), "no such cable is planned, and no such device")
 
 
 def _slow(comparison: Comparison) -> Iterator[Finding]:

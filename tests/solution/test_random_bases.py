@@ -10,10 +10,16 @@ from typing import Any
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.inspect.planned import PortName
+from fabopt.inspect.to_do import Wanted
+from fabopt.operate.migration import Migration
 from fabopt.wiring.build import wiring_of
 from tests.samples import random_cases
-from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on, live
+from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on, live, seen_of
+from tests.samples.discoveries import planned_links
 from tests.samples.random_cases import Dice
+from tests.solution.test_in_service import a_base as small_base
+from tests.solution.test_moves import FREE, moved
 
 Json = dict[str, Any]
 FAMILIES = ("linear", "attached", "hosted", "three_tier", "rails", "planes")
@@ -63,3 +69,30 @@ def test_what_is_live_stays_and_a_look_finds_what_is_to_be_done(seed: int, tmp_p
         assert design.totals is not None and design.totals.capex_usd == 0
         assert live(wiring_of(design)) == live(there)
     assert_just_what_changes(design, there)
+
+
+@pytest.mark.long(but=tuple(map(str, range(7))))
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_a_look_finds_what_moves_too_and_every_window(seed: int, tmp_path: Path) -> None:
+    """Of what is laid, moved and taken out any part may be done; what is wrong beside it is found alone."""
+    dice = Dice(f"migration-{seed}")
+    parts, before, after = small_base(dice)
+    base = designed(parts, before)
+    design = moved(parts, after, base, tmp_path, FREE) if base.status == "optimal" else base
+    if design.status != "optimal" or base.status != "optimal":
+        return
+    there, whole = wiring_of(base), wiring_of(design)
+    assert_just_what_changes(design, there)
+    for _, cabled in Migration(there, whole).states():
+        links = [(PortName(*link[:2]), PortName(*link[2:])) for cable in cabled.values() for link in cable.links]
+        wanted = Wanted(design, whole, 0, frozenset(map(frozenset, links)))
+        result = seen_of(wanted, links)
+        assert result.ok and result.planned - result.right == sum(
+            number for change, number in result.cables_to_do.items() if change != "gone"
+        )
+        stays = [link for link in links if link in planned_links(whole)]
+        gone = dice.one(stays) if stays else None
+        found = seen_of(Wanted(design, whole, 0), [link for link in links if link != gone])
+        is_wrong = gone is not None and gone in planned_links(there)
+        assert [finding.kind for finding in found.findings] == ["missing"] * is_wrong
+        assert all({finding.a, finding.b} == set(gone or ()) for finding in found.findings)

@@ -81,6 +81,7 @@ def as_built_json(shown: Shown) -> bytes:
         "cables": {"planned": result.planned, "right": result.right},
         "findings": [_finding(shown, finding) for finding in result.findings],
         "repairs": [_repair(shown, move) for move in result.repairs],
+        **({} if result.to_do is None else {"to_do": _to_do(shown)}),
         "notes": list(result.notes),
         **({MARK: shown.mark} if shown.mark else {}),
     }
@@ -103,8 +104,12 @@ def _finding(shown: Shown, finding: Finding) -> dict[str, Any]:
 
 
 def _placed(shown: Shown, port: PortName) -> dict[str, Any]:
+    return _end(port) | _place_of(shown, port)
+
+
+def _place_of(shown: Shown, port: PortName) -> dict[str, Any]:
     place = shown.place(port)
-    return _end(port) | {"rack": place.rack, "unit": place.unit or None}
+    return {"rack": place.rack, "unit": place.unit or None}
 
 
 def _repair(shown: Shown, move: Move) -> dict[str, Any]:
@@ -120,6 +125,22 @@ def _repair(shown: Shown, move: Move) -> dict[str, Any]:
     if move.stays != NO_PORT:
         repair["other_end"] = _placed(shown, move.stays) | {"label": shown.label(move.cable, move.stays)}
     return repair
+
+
+def _to_do(shown: Shown) -> dict[str, Any]:
+    """Work that is no fault: devices and links that are new, move and go."""
+    result = shown.result
+    devices = [
+        {"change": device.change, "name": device.name, "part": device.part, "before": device.before,
+         **_place_of(shown, PortName(device.name, ""))}
+        for device in result.devices_to_do
+    ]  # fmt: skip
+    links = [
+        {"change": link.change, "cable": link.cable, "a": _placed(shown, link.a), "b": _placed(shown, link.b),
+         "before": [_placed(shown, port) for port in link.before if port != NO_PORT]}
+        for link in result.to_do or ()
+    ]  # fmt: skip
+    return {"cables": result.cables_to_do, "devices": devices, "links": links}
 
 
 def findings_csv(shown: Shown) -> bytes:

@@ -9,7 +9,14 @@ from fabopt.inspect.planned import NO_PORT
 from fabopt.output.export.as_built import Shown
 from fabopt.output.html.racks import FloorView, RackCell, floor_view
 from fabopt.output.html.rendering import render
-from fabopt.output.terminal.as_built import kinds_words, moves_words, planned_words, repair_words
+from fabopt.output.terminal.as_built import (
+    kinds_words,
+    moves_words,
+    planned_words,
+    repair_words,
+    to_do_rows,
+    to_do_words,
+)
 from fabopt.schema.version import VERSION
 from fabopt.units import some
 
@@ -36,6 +43,8 @@ def as_built_page(shown: Shown) -> bytes:
             for number, move in enumerate(result.repairs, 1)
         ],
         moves=moves_words(result),
+        to_do=to_do_rows(shown),
+        work=to_do_words(result),
         floor=floor and marked(floor, faults_by_device(shown)),
     )
 

@@ -13,6 +13,7 @@ from fabopt.inspect.as_built import AsBuilt
 from fabopt.inspect.findings import KINDS, Finding
 from fabopt.inspect.planned import NO_PORT, PortName
 from fabopt.inspect.repairs import Move
+from fabopt.inspect.to_do import CHANGES, Change
 from fabopt.output.export.as_built import Shown
 from fabopt.output.words import count, printable
 from fabopt.units import some
@@ -32,6 +33,13 @@ def as_built_report(shown: Shown) -> RenderableType:
         moves = len(result.repairs)
         title = f"repairs, in walking order: {moves_words(result)}"
         blocks += [Text(title, style="bold"), _repairs(shown), *_more(moves, "move")]
+    if result.to_do or result.devices_to_do:
+        links = len(result.to_do or ()) + len(result.devices_to_do)
+        blocks += [
+            Text(f"to do: {to_do_words(result)}", style="bold"),
+            _to_do(shown),
+            *_more(links, "row", "--json and --html have all"),
+        ]
     blocks += [Text(f"note: {printable(note)}") for note in result.notes]
     return Group(*blocks, _verdict(shown))
 
@@ -84,14 +92,59 @@ def placed_words(shown: Shown, port: PortName) -> str:
     return f"{rack} U{unit} {port_words(port)}" if rack else port_words(port)
 
 
-def _more(number: int, noun: str) -> Iterator[Text]:
+def to_do_words(result: AsBuilt) -> str:
+    """``2 devices are new, 6 cables are new, 4 cables move``."""
+    devices = Counter(device.change for device in result.devices_to_do)
+    counts = [(devices[change], "device", change) for change in CHANGES if devices[change]]
+    counts += [(number, "cable", change) for change, number in result.cables_to_do.items()]
+    return ", ".join(f"{some(number, noun)} {_DOING[change][number != 1]}" for number, noun, change in counts)
+
+
+_DOING: dict[Change, tuple[str, str]] = {
+    "new": ("is new", "are new"),
+    "moved": ("moves", "move"),
+    "gone": ("goes", "go"),
+}
+
+
+def to_do_rows(shown: Shown) -> list[tuple[str, str, str, str]]:
+    """Devices, then links: what becomes of it, part or cable, where it is to be, and where it was."""
+    rows = [
+        (device.change, device.part, [PortName(device.name, "")], [PortName(device.before, "")] * bool(device.before))
+        for device in shown.result.devices_to_do
+    ]
+    rows += [
+        (link.change, link.cable, [link.a, link.b], [port for port in link.before if port != NO_PORT])
+        for link in shown.result.to_do or ()
+    ]
+    words = [
+        (change, name, *(" - ".join(placed_words(shown, port) for port in ports) for ports in (there, before)))
+        for change, name, there, before in rows
+    ]
+    return [
+        (change, name, "", there) if change == "gone" else (change, name, there, was)
+        for change, name, there, was in words
+    ]
+
+
+def _to_do(shown: Shown) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row("", "what", "where it is to be", "where it was", style="dim")
+    for row in to_do_rows(shown)[:MOST_LINES]:
+        grid.add_row(*map(printable, row))
+    return grid
+
+
+def _more(number: int, noun: str, where: str = "--json, --findings and --html have all") -> Iterator[Text]:
     if number > MOST_LINES:
-        yield Text(f"and {some(number - MOST_LINES, noun)} more; --json, --findings and --html have all", style="dim")
+        yield Text(f"and {some(number - MOST_LINES, noun)} more; {where}", style="dim")
 
 
 def _verdict(shown: Shown) -> Text:
     result, name = shown.result, printable(shown.design.case.name)
     cables = f"{count(result.right)} of {some(result.planned, 'cable')} are as planned"
+    if result.to_do or result.devices_to_do:
+        cables = f"{cables}; to do: {to_do_words(result)}"
     if result.ok:
         return Text(f"{name}: {cables}", style="bold green")
     return Text(f"{name}: {cables}; {kinds_words(result.findings)}", style="bold red")

@@ -138,7 +138,8 @@ def _names(request: Request, wanted: Wanted) -> Names:
             require_planned(table, wanted.plan, path)
         tables.append(table)
     names, guids = tables
-    return Names(templated_names(wanted.design, wanted.wiring) | names, guids)
+    called = {name: own for one in wanted.wirings for name, own in templated_names(*one).items()}
+    return Names(called | names, guids)
 
 
 # -- ``fabopt accept`` ------------------------------------------------------------------------------------------------

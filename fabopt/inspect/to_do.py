@@ -67,11 +67,17 @@ class Wanted:
         return base_wiring(self.design, wiring_of)
 
     @cached_property
+    def wirings(self) -> list[tuple[Design, Wiring]]:
+        """What is in service, if anything is, then the design; each with its wiring."""
+        service = base_of(Embedded(self.design).case)
+        there = [] if service is None or self.base is None else [(service, self.base)]
+        return [*there, (self.design, self.wiring)]
+
+    @cached_property
     def systems(self) -> SystemNames:
         """Names of the ports of all devices."""
-        service = base_of(Embedded(self.design).case)
-        base = None if service is None or self.base is None else SystemNames(service, self.base)
-        return SystemNames(self.design, self.wiring, base)
+        *there, whole = self.wirings
+        return SystemNames(*whole, SystemNames(*there[0]) if there else None)
 
     @cached_property
     def plan(self) -> CablePlan:

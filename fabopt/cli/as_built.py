@@ -17,7 +17,7 @@ from fabopt.inspect.cabling import Names, proposed_names
 from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import read
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.io.faults import refuse
 from fabopt.io.library import STANDARD_STREAM, read_bytes
 from fabopt.operate.migration import migration_of
@@ -74,7 +74,7 @@ def compare(request: Request, outputs: Outputs) -> int:
     number = _stage(design, request)
     evidence = proven(design, request.design, request.unchecked)
     wiring = wired(design, request.design)
-    wanted = Wanted(design, wiring, number)
+    wanted = WantedCables(design, wiring, number)
     if request.window is not None:
         wanted = replace(wanted, done=_done(wanted, request.window))
     names, reports = _names(request, wanted), list(read(request.files))
@@ -119,7 +119,7 @@ def _stage(design: Design, request: Request) -> int:
     return names.index(request.stage)
 
 
-def _done(wanted: Wanted, window: int) -> frozenset[frozenset[PortName]]:
+def _done(wanted: WantedCables, window: int) -> frozenset[frozenset[PortName]]:
     """Ends of the links that are there once a window of the migration is done."""
     states = dict(migration_of(wanted.design, wiring_at(wanted.wiring, wanted.stage)).states())
     if window not in states:
@@ -129,7 +129,7 @@ def _done(wanted: Wanted, window: int) -> frozenset[frozenset[PortName]]:
     return frozenset(frozenset((PortName(*link[:2]), PortName(*link[2:]))) for link in links)
 
 
-def _names(request: Request, wanted: Wanted) -> Names:
+def _names(request: Request, wanted: WantedCables) -> Names:
     """The tables of names and GUIDs, whose planned names must be the design's, and the case's names of devices."""
     tables = []
     for path, reader in ((request.names, mapped), (request.guids, guids_of)):

@@ -15,7 +15,7 @@ from fabopt.inspect.findings import Comparison, Finding, findings_of
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName
 from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
-from fabopt.inspect.to_do import CHANGES, Change, DeviceToDo, LinkToDo, Wanted
+from fabopt.inspect.to_do import CHANGES, Change, DeviceToDo, LinkToDo, WantedCables
 from fabopt.io.faults import refuse
 from fabopt.units import grouped, some
 from fabopt.wiring.model import Wiring
@@ -58,7 +58,7 @@ class AsBuilt:
         return {change: counts[change] for change in CHANGES if counts[change]}
 
 
-def as_built(wanted: Wanted, discoveries: Iterable[Discovery], names: Names) -> AsBuilt:
+def as_built(wanted: WantedCables, discoveries: Iterable[Discovery], names: Names) -> AsBuilt:
     """Compare the cables in files with what should be cabled.
 
     Raises ``InputError`` where the files are of another fabric.

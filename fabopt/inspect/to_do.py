@@ -50,7 +50,7 @@ class DeviceToDo(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedCables:
     """What should be cabled of a design at a stage, from 0, beside what is in service if it goes on from that.
 
     ``done``: ends of the links that should be there by now; None: those in service.

@@ -18,7 +18,7 @@ from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.output.terminal.as_built import moves_words
 from tests.samples.as_built import as_json, looked_at, pairs, repaired, report, wired
 from tests.samples.discoveries import Link, discovery_text, is_switch, planned_links, shuffled
@@ -446,7 +446,7 @@ def test_names_are_proposed_by_what_devices_are_joined_to() -> None:
         if number % 2 or "spine" in name
     }
     reports = neighbours_of(links(ETHERNET), own, switches_of(ETHERNET))
-    wanted = Wanted(design, wiring, len(design.stages) - 1)
+    wanted = WantedCables(design, wiring, len(design.stages) - 1)
     told = proposed_names(wanted.plan, wanted.systems, reports, Names())
     assert dict(told) == {found: planned for planned, found in own.items()}
     names = Names(dict(told))

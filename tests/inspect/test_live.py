@@ -21,7 +21,7 @@ from fabopt.inspect.as_built import as_built
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.planned import NO_PORT
 from fabopt.inspect.reading import read, recognised
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.wiring.build import wiring_of
 from tests.samples.as_built import looked_at, pairs, repaired, wired
 from tests.samples.discoveries import Link, is_switch, planned_links, shuffled, simulated_net
@@ -189,7 +189,7 @@ def test_faults_between_eleven_switches(tmp_path: Path) -> None:
         for number, device in enumerate(switches):
             kind = FORMATS[number % len(FORMATS)]
             (tmp_path / f"{device}.{kind}").write_text(neighbours(sockets[device], kind))
-    result = as_built(Wanted(design, wiring, 0), read([str(tmp_path)]), Names())
+    result = as_built(WantedCables(design, wiring, 0), read([str(tmp_path)]), Names())
     wrong = pairs(planned) ^ pairs(there)
     named = {port for finding in result.findings for port in (finding.a, finding.b, *finding.seen)}
     assert {port for port in named if is_switch(port)} == {port for pair in wrong for port in pair}

@@ -12,7 +12,7 @@ from fabopt.inspect.audit.reading import hand_made_of
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -64,11 +64,11 @@ def test_each_is_missing_as_built(gone: int) -> None:
     there = [*others, *peers[gone:]]
     near, far = (port.device for port in peers[0])
     for found in ([recognised(sheet(there), "x", "x")], reports(there, near, far)):
-        result = as_built(Wanted(design, wiring_of(design), 0), found, Names())
+        result = as_built(WantedCables(design, wiring_of(design), 0), found, Names())
         assert [finding.kind for finding in result.findings] == ["missing"] * gone
         assert [{finding.a, finding.b} for finding in result.findings] == [set(link) for link in peers[:gone]]
     # by one leaf alone, which with both gone cannot tell whether the other one is there at all
-    result = as_built(Wanted(design, wiring_of(design), 0), reports(there, near), Names())
+    result = as_built(WantedCables(design, wiring_of(design), 0), reports(there, near), Names())
     assert [finding.kind for finding in result.findings] == ["missing"] * (gone == 1) + ["silent-device"]
 
 

@@ -12,7 +12,7 @@ from fabopt.inspect.as_built import AsBuilt, as_built
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import recognised
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
 from fabopt.schema.catalog import Switch
@@ -52,7 +52,9 @@ class Trial:
     def look(self, devices: Iterable[NamedDevice] = ()) -> AsBuilt:
         reports = [recognised(text, "subnet", "subnet") for text in self.voice.ibnetdiscover()]
         reports += self.voice.lldp(list(devices), self.form)
-        return as_built(Wanted(self.design, wiring_of(self.design), len(self.design.stages) - 1), reports, Names())
+        return as_built(
+            WantedCables(self.design, wiring_of(self.design), len(self.design.stages) - 1), reports, Names()
+        )
 
     def levels(self) -> Iterator[Sequence[NamedDevice]]:
         """More and more reporters: a switch that the fault is at, all of these, all switches, hosts too."""
@@ -143,7 +145,7 @@ def test_no_end_without_a_name_is_moved(role: str, shared: str) -> None:
     def look(planted: Planted | None, form: int) -> AsBuilt:
         cables = as_planned(plan) if planted is None else planted.cables
         reports = FabricVoice(design, plan, cables, nameless).lldp(reporters, form)
-        return as_built(Wanted(design, wiring_of(design), 0), reports, Names())
+        return as_built(WantedCables(design, wiring_of(design), 0), reports, Names())
 
     assert len(hidden) > 1 and not told(look(None, 0))
     planter = Planter(design, plan, "compute", random.Random(1))

@@ -17,7 +17,7 @@ from fabopt.inspect.cabling import Names
 from fabopt.inspect.planned import PlannedDevice, likeliest_ports, planned_by_way, ports_by_way
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.sightings import Discovery
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.io.case import read_inputs
 from fabopt.io.catalog import named_catalogs
 from fabopt.operate.build import plan_of
@@ -55,7 +55,7 @@ NAMES = {
 
 
 def told(design: Design, reports: list[Discovery]) -> AsBuilt:
-    return as_built(Wanted(design, wiring_of(design), len(design.stages) - 1), reports, Names())
+    return as_built(WantedCables(design, wiring_of(design), len(design.stages) - 1), reports, Names())
 
 
 def designs(server: str, pairs: list[tuple[str, str]]) -> Iterator[Design]:

@@ -12,7 +12,7 @@ import pytest
 
 from fabopt.inspect.as_built import AsBuilt
 from fabopt.inspect.planned import PortName
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.output.export.design import design_bytes
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
@@ -38,7 +38,7 @@ def grown() -> tuple[Design, list[Link], list[Link]]:
 
 def looked_at(links: list[Link]) -> AsBuilt:
     design = grown()[0]
-    return seen_of(Wanted(design, wiring_of(design), 0), links)
+    return seen_of(WantedCables(design, wiring_of(design), 0), links)
 
 
 def work(result: AsBuilt) -> tuple[list[str], dict[str, int]]:

@@ -13,7 +13,7 @@ from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import recognised
 from fabopt.inspect.repairs import Move
 from fabopt.inspect.sightings import Discovery
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.output.export.as_built import Shown, as_built_json
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring
@@ -29,7 +29,7 @@ def wired(name: str) -> Wiring:
 def looked_at(name: str, *reports: Discovery, names: Names | None = None) -> AsBuilt:
     """What reports say of a shipped design at its last stage."""
     stages = len(shipped(name).stages)
-    return as_built(Wanted(shipped(name), wired(name), stages - 1), reports, names or Names())
+    return as_built(WantedCables(shipped(name), wired(name), stages - 1), reports, names or Names())
 
 
 def report(text: str, device: str = "found") -> Discovery:

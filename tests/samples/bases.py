@@ -10,7 +10,7 @@ from typing import Any
 from fabopt.inspect.as_built import AsBuilt, as_built
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.reading import recognised
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.export.changes import changes_from
 from fabopt.schema.design import Design
@@ -70,7 +70,7 @@ def listed(links: Iterable[Link]) -> str:
     return "\n".join(["A-Node Name,A-Port,Z-Node Name,Z-Port", *rows])
 
 
-def seen_of(wanted: Wanted, links: Iterable[Link]) -> AsBuilt:
+def seen_of(wanted: WantedCables, links: Iterable[Link]) -> AsBuilt:
     """What a list of cables says of what is wanted."""
     return as_built(wanted, [recognised(listed(links), "found", "found")], Names())
 
@@ -78,7 +78,7 @@ def seen_of(wanted: Wanted, links: Iterable[Link]) -> AsBuilt:
 def assert_just_what_changes(design: Design, base: Wiring) -> None:
     """A look at what is in service finds just what changes, by the names of cables and devices; at the end nothing."""
     whole = wiring_of(design)
-    wanted = Wanted(design, whole, max(0, len(design.stages) - 1))
+    wanted = WantedCables(design, whole, max(0, len(design.stages) - 1))
     at_first, at_last = (seen_of(wanted, planned_links(one)) for one in (base, whole))
     assert at_first.ok and at_last.ok, (at_first.findings, at_last.findings)
     assert not at_last.to_do and not at_last.devices_to_do and at_last.right == at_last.planned

@@ -11,7 +11,7 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.inspect.planned import PortName
-from fabopt.inspect.to_do import Wanted
+from fabopt.inspect.to_do import WantedCables
 from fabopt.operate.migration import Migration
 from fabopt.wiring.build import wiring_of
 from tests.samples import random_cases
@@ -85,14 +85,14 @@ def test_a_look_finds_what_moves_too_and_every_window(seed: int, tmp_path: Path)
     assert_just_what_changes(design, there)
     for _, cabled in Migration(there, whole).states():
         links = [(PortName(*link[:2]), PortName(*link[2:])) for cable in cabled.values() for link in cable.links]
-        wanted = Wanted(design, whole, 0, frozenset(map(frozenset, links)))
+        wanted = WantedCables(design, whole, 0, frozenset(map(frozenset, links)))
         result = seen_of(wanted, links)
         assert result.ok and result.planned - result.right == sum(
             number for change, number in result.cables_to_do.items() if change != "gone"
         )
         stays = [link for link in links if link in planned_links(whole)]
         gone = dice.one(stays) if stays else None
-        found = seen_of(Wanted(design, whole, 0), [link for link in links if link != gone])
+        found = seen_of(WantedCables(design, whole, 0), [link for link in links if link != gone])
         is_wrong = gone is not None and gone in planned_links(there)
         assert [finding.kind for finding in found.findings] == ["missing"] * is_wrong
         assert all({finding.a, finding.b} == set(gone or ()) for finding in found.findings)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import NoAnswerError
-from fabopt.inspect.decisions.decide import Decision, Decisions, WantedCables, decided, questions_of
+from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided, questions_of
 from fabopt.inspect.decisions.rent import HOURS_PER_MONTH, compared_rent, rents_of
 from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
 from fabopt.io.keys import with_change
@@ -46,7 +46,7 @@ def decisions(inputs: Inputs) -> Decisions:
     def solved(asked: Inputs) -> Design:
         return solved_in_run(asked, engine="cp-sat", alternatives_s=0)
 
-    return decided(inputs, solved, WantedCables((), RENT_USD, SERVER_USD))
+    return decided(inputs, solved, Wanted((), RENT_USD, SERVER_USD))
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_the_best_design_is_no_dearer_than_any_side_that_keeps_its_case(decision
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=[] if s in (0, 10) else [pytest.mark.long]) for s in range(40)])
 def test_sides_of_random_cases_are_their_cases_solved(seed: int) -> None:
     given = random_inputs(seed)
-    for decision in decided(given, solve, WantedCables()).decisions:
+    for decision in decided(given, solve, Wanted()).decisions:
         hold(given, decision)
 
 
@@ -112,7 +112,7 @@ def test_sides_of_random_cases_are_their_cases_solved(seed: int) -> None:
 def test_what_a_working_gpu_costs_decides_where_that_is_minimized() -> None:
     """Mixtral on 512 GPUs: three tiers cost less to buy, and more for what they do."""
     given = read_inputs(str(ROOT / "tests" / "solution" / "answers" / "decide-mixtral.yaml"))
-    decisions = decided(given, solve, WantedCables())
+    decisions = decided(given, solve, Wanted())
     for decision in decisions.decisions:
         hold(given, decision)
         rows = {what: sides for what, *sides in differences_of(decision)}
@@ -181,7 +181,7 @@ def test_other_sizes_are_asked_again(inputs: Inputs) -> None:
         asked.append(stages[-1].servers or 0 if stages is not None else other.case.servers or 0)
         return shipped("dgx-superpod-32")
 
-    decisions = decided(inputs, noted, WantedCables((2,)))
+    decisions = decided(inputs, noted, Wanted((2,)))
     assert set(asked) == {8, 16}
     assert all([size.servers for size in decision.sizes] == [16] for decision in decisions.decisions)
     assert all(decision.by_usd == 0 for decision in decisions.decisions if decision.by is not None)

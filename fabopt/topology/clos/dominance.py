@@ -5,8 +5,9 @@ Nothing whose price depends on the quantity, is in stock or is short is ever dro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import Any
 
@@ -15,6 +16,7 @@ from fabopt.floor.loads import ANY_LOAD
 from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
+from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
@@ -22,6 +24,11 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import SwitchUse
 from fabopt.topology.clos.switch_sizes import airs_of, switch_size
 from fabopt.units import grouped
+
+
+# whether the first of two switches does what rules ask of the second
+Verdicts = dict[tuple[SwitchType, SwitchType], bool]
+_KNOWN: Lookup[Problem, Hashable, Verdicts] = Lookup()
 
 
 def _no_dearer(item: Item | None, other: Item | None) -> bool:
@@ -72,8 +79,8 @@ class SwitchRivals:
         (switch, *uses), (rival, *own) = option, other
         return (
             _is_less(rival.item, switch.item)
-            and self._takes_place(rival, switch)
             and rival.peers == switch.peers
+            and self._takes_place(rival, switch)
             and len({use.group for use in own if use}) == len({use.group for use in uses if use})
             and rival.max_ports >= min(switch.max_ports, _most_ports(uses))
             and all(
@@ -83,6 +90,21 @@ class SwitchRivals:
         )
 
     def _takes_place(self, switch: SwitchType, other: SwitchType) -> bool:
+        """Whether ``switch`` does what rules ask of ``other``, whatever their ports are. Worked out once for all
+        fabrics with these rules."""
+        known = self._known.get((switch, other))
+        if known is None:
+            known = self._known[switch, other] = self._keeps_rules(switch, other)
+        return known
+
+    @cached_property
+    def _known(self) -> Verdicts:
+        fabric = self.fabric
+        rules = fabric.interchangeable, fabric.binding_managers, fabric.binding_generations, fabric.latency
+        key = self.protocol, *rules, fabric.roce is None, self._is_timed
+        return _KNOWN.of(self.problem, key, dict)
+
+    def _keeps_rules(self, switch: SwitchType, other: SwitchType) -> bool:
         """Whether ``switch`` is no dearer, hungrier or larger, and keeps what rules ask of ``other``: to reduce in the
         network, where steps are timed; to be managed, to go with all switches that the other one goes with, and to have
         as large a pool and be as fast, where the fabric is bound to these rules.
@@ -93,10 +115,9 @@ class SwitchRivals:
         # a tier of what others stand in for may cost less than of it alone
         if fabric.interchangeable is not None and fabric.interchangeable.has(other.id):
             return False
-        timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         managers, generations = fabric.binding_managers, fabric.binding_generations
         return (
-            (not timed or own.reduces or not theirs.reduces)
+            (not self._is_timed or own.reduces or not theirs.reduces)
             and (managers is None or managers.manages_as(own, theirs))
             and (fabric.roce is None or _holds_as(switch, other))
             and (fabric.latency is None or fabric.latency.is_no_slower(own, theirs))
@@ -127,7 +148,11 @@ class SwitchRivals:
             and (not self._weighs_racks or self._loads_racks_as(own, use))
         )
 
-    @property
+    @cached_property
+    def _is_timed(self) -> bool:
+        return self.fabric.figure_demands is not None and self.fabric.figure_demands.deadline is not None
+
+    @cached_property
     def _weighs_racks(self) -> bool:
         """Whether racks limit the power or the cable ends of what is in them."""
         site = self.problem.site

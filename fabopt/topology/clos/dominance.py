@@ -25,7 +25,6 @@ from fabopt.topology.clos.shape import SwitchUse
 from fabopt.topology.clos.switch_sizes import airs_of, switch_size
 from fabopt.units import grouped
 
-
 # whether the first of two switches does what rules ask of the second
 Verdicts = dict[tuple[SwitchType, SwitchType], bool]
 _KNOWN: Lookup[Problem, Hashable, Verdicts] = Lookup()
@@ -91,7 +90,8 @@ class SwitchRivals:
 
     def _takes_place(self, switch: SwitchType, other: SwitchType) -> bool:
         """Whether ``switch`` does what rules ask of ``other``, whatever their ports are. Worked out once for all
-        fabrics with these rules."""
+        fabrics with these rules.
+        """
         known = self._known.get((switch, other))
         if known is None:
             known = self._known[switch, other] = self._keeps_rules(switch, other)
@@ -100,7 +100,7 @@ class SwitchRivals:
     @cached_property
     def _known(self) -> Verdicts:
         fabric = self.fabric
-        rules = fabric.interchangeable, fabric.binding_managers, fabric.binding_generations, fabric.latency
+        rules = fabric.interchangeable, fabric.binding_managers, fabric.binding_generations is None, fabric.latency
         key = self.protocol, *rules, fabric.roce is None, self._is_timed
         return _KNOWN.of(self.problem, key, dict)
 

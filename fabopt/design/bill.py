@@ -131,7 +131,7 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
     """Totals, exact to the cent and the milliwatt."""
     sums, order = sums_of(problem, picked), order_of(problem, picked)
     in_use = {kind: sum(row.in_use for row in rows if row.kind == kind) for kind in KIND_ORDER}
-    server_w = problem.server.power_w
+    server_w, joining = problem.server.power_w, problem.case.gpus_added(problem.gpus)
     cluster = None
     if server_w is not None:
         cluster = watts(sums.power_mw + problem.server.sold_for(problem.servers) * milliwatts(server_w))
@@ -146,7 +146,7 @@ def totals_of(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
         nics=in_use["nic"],
         transceivers=in_use["transceiver"],
         cables=in_use["cable"] + in_use["fibre"],
-        capex_usd_per_gpu=plain_fraction(Fraction(sums.cents, 100 * problem.gpus), 2) if problem.gpus else None,
+        capex_usd_per_gpu=plain_fraction(Fraction(sums.cents, 100 * joining), 2) if joining > 0 else None,
     )
 
 

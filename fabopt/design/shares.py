@@ -1,9 +1,9 @@
-"""Sources of the units of a bill: the order of their stage, units left of earlier orders, the buyer's stock."""
+"""Sources of the units of a bill: the order of their stage, units left of earlier orders, what is owned already."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from fabopt.schema.design import BomRow
@@ -28,6 +28,22 @@ def with_shares(rows: Sequence[BomRow]) -> tuple[BomRow, ...]:
     for _, of_stage in groupby(rows, key=lambda row: row.stage):
         shared += _of_stage(list(of_stage), ahead)
     return tuple(shared)
+
+
+def in_service(rows: Iterable[BomRow], owned: Mapping[str, int | dict[float, int]]) -> Iterator[int]:
+    """How many of the owned units of each row are in service, by ``Base.owned``; these come before what is on hand."""
+    taken: Counter[Part] = Counter()
+    for row in rows:
+        part = part_of(row)
+        own = min(row.from_stock, units_of(owned, part) - taken[part])
+        taken[part] += own
+        yield own
+
+
+def units_of(owned: Mapping[str, int | dict[float, int]], part: Part) -> int:
+    """Units of a part among those that are owned."""
+    units = owned.get(part[1], 0)
+    return units.get(float(part[2] or 0), 0) if isinstance(units, dict) else units
 
 
 def _of_stage(rows: Sequence[BomRow], ahead: Counter[Part]) -> Iterator[BomRow]:

@@ -68,10 +68,6 @@ def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
 
     None where no GPU joins, or the number is not known.
     """
-    totals, before = design.totals, in_service(design)
-    if totals is None or totals.capex_usd_per_gpu is None:
+    if design.totals is None or design.totals.capex_usd_per_gpu is None:
         return None
-    if before is None:
-        return totals.capex_usd_per_gpu, "GPU"
-    joined = design.stages[-1].gpus - before.gpus
-    return (totals.capex_usd / joined, "GPU added") if joined > 0 else None
+    return design.totals.capex_usd_per_gpu, "GPU" if in_service(design) is None else "GPU added"

@@ -115,10 +115,11 @@ def _sentences(contrast: Contrast, number: int, against: Against, first: str) ->
         who = LETTERS[number]
     goes_on = against.side.goes_on_from(contrast.sides[0])
     yield f"{who} {_money(contrast.sides[0], against.side, first, goes_on)}"
-    if goes_on and (cabled := _cabled(against)):
-        yield cabled
+    yield from _cabled(against) if goes_on else _beside(contrast.sides[0], against.side, LETTERS[number])
     if against.side.offer is None:
         yield f"it {_power(contrast, number)}; {_bandwidth(contrast, number)}"
+    if goes_on:
+        gained = [*_joining(contrast.sides[0], against.side), *gained]
     if gained:
         yield f"gained: {listed(gained)}"
     if keys := [row.name.what for row in contrast.rows if row.name.group == "case" and _differs(row, number)]:
@@ -145,15 +146,33 @@ def _changes(contrast: Contrast, number: int, sign: int) -> Iterator[str]:
             yield f"{row.name.what}: {count(new)} instead of {count(old)}"
 
 
-def _cabled(against: Against) -> str:
+def _beside(first: Compared, side: Compared, letter: str) -> Iterator[str]:
+    """What money is beside, of sides that do not go on from the same; and the stage of A to ask for, if that is it."""
+    bases = {"A": first.base, letter: side.base}
+    for own, base in bases.items() if first.base != side.base else ():
+        if base is not None:
+            yield f"what {own} costs is beside what is in service ({base.file})"
+    if (number := side.stage_of(first)) is not None:
+        stage = first.design.stages[number].name
+        yield f"of A the stage {stage} is in service: with `{first.name.partition('@')[0]}@{stage}` for A all is told"
+
+
+def _cabled(against: Against) -> Iterator[str]:
     """What becomes of the cables in service, and how long moving them takes."""
     sums = [sum(of) for of in zip(*(against.cables or {}).values(), strict=True)]
-    if not sums:
-        return ""
-    stay, move, go, come = sums
-    hours = moving_line(against.side.design)
-    told = f"of {some(stay + move + go, 'cable')} {count(stay)} stay, {count(move)} move and {count(go)} go"
-    return f"{told}, and {count(come)} are new{f'; {hours}' if hours else ''}"
+    if sums:
+        stay, move, go, come = sums
+        hours = moving_line(against.side.design)
+        told = f"of {some(stay + move + go, 'cable')} {count(stay)} stay, {count(move)} move and {count(go)} go"
+        yield f"{told}, and {count(come)} are new{f'; {hours}' if hours else ''}"
+
+
+def _joining(first: Compared, side: Compared) -> Iterator[str]:
+    """Servers and GPUs that join those in service."""
+    before, after = first.stages[-1], side.stages[-1]
+    if after.servers > before.servers:
+        joining = some(after.servers - before.servers, "server")
+        yield f"{joining} with {some(after.gpus - before.gpus, 'GPU')}"
 
 
 def _money(first: Compared, side: Compared, name: str, goes_on: bool) -> str:
@@ -179,7 +198,12 @@ def _power(contrast: Contrast, number: int) -> str:
 
 
 def _bandwidth(contrast: Contrast, number: int) -> str:
-    rows = (row for row in contrast.rows if row.name.group == "bandwidth" and row.name.what in _SPEEDS)
+    goes_on = contrast.sides[number].goes_on_from(contrast.sides[0])
+    rows = (
+        row
+        for row in contrast.rows
+        if row.name.group == "bandwidth" and (row.name.what in _SPEEDS or (goes_on and row.figures[0].unit == "ratio"))
+    )
     told = [
         f"{cell(row.figures[number])} {name_of(row.name)} against {cell(row.figures[0])}"
         for row in rows
@@ -196,9 +220,9 @@ def step_words(step: Reason) -> str:
     if step.cause == "terms":
         return "terms: price breaks and surcharges"
     if step.cause == "case":
-        words = {STOCK: "units from own stock", SPARES: "spares", SERVERS: "servers that are counted"}
-        what = (words | {IN_SERVICE: "units in service"})[step.what]
-        return f"case: {what} (key {step.what})"
+        words = {STOCK: "units from own stock", IN_SERVICE: "units in service", SPARES: "spares",
+                 SERVERS: "servers that are counted"}  # fmt: skip
+        return f"case: {words[step.what]} (key {step.what})"
     return f"{step.cause}: {KIND_NAMES.get(step.what, step.what)}"
 
 
@@ -222,8 +246,9 @@ def bill_cells(change: BillChange) -> BillCells:
     """``gone``, ``added``, ``more``, ``less`` or ``price``, the part, units and unit price of both sides."""
     old, new = change.before, change.after
     what = "added" if not _has(old) else "gone" if not _has(new) else "price"
-    if what == "price" and old.units != new.units:
-        what = "more" if new.units > old.units else "less"
+    counts = (old.units, new.units) if old.units != new.units else (old.owned, new.owned)
+    if what == "price" and counts[0] != counts[1]:
+        what = "more" if counts[1] > counts[0] else "less"
     row = change.row
     length = "" if row.length_m is None else f", {plain(row.length_m)} m"
     more = signed_money(usd(new.cents - old.cents))
@@ -231,15 +256,15 @@ def bill_cells(change: BillChange) -> BillCells:
 
 
 def _has(bought: Ordered) -> bool:
-    return bool(bought.units or bought.from_stock)
+    return bool(bought.units or bought.owned)
 
 
 def _units(bought: Ordered) -> str:
-    if not _has(bought):
-        return "-"
-    stock = f" + {count(bought.from_stock)} in stock" if bought.from_stock else ""
-    price = f" at {money(round(bought.cents / bought.units) / 100)}" if bought.units else ""
-    return f"{count(bought.units)}{price}{stock}"
+    owned = ((bought.in_service, "in service"), (bought.from_stock, "in stock"))
+    told = [f"{count(units)} {where}" for units, where in owned if units]
+    if bought.units:
+        told.insert(0, f"{count(bought.units)} at {money(round(bought.cents / bought.units) / 100)}")
+    return " + ".join(told) or "-"
 
 
 CABLE_TITLES = ("where", "stay", "move", "go", "come")

@@ -1,12 +1,13 @@
-"""Units bought but not in use: spares, own stock, leftovers of packs and breaks."""
+"""Units bought but not in use, and units owned already: spares, leftovers of packs and breaks, in service, in stock."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from fabopt.design.shares import Part, part_of, with_shares
+from fabopt.design.shares import Part, in_service, part_of, with_shares
 from fabopt.schema.design import BomRow, Design
+from fabopt.schema.in_service import Base
 
 # Titles of the columns on sources and surplus of a line's units, by name.
 SHARES = {"from_stock": "From own stock", "from_earlier": "From earlier orders", "beyond_need": "Beyond need"}
@@ -14,13 +15,35 @@ SHARES = {"from_stock": "From own stock", "from_earlier": "From earlier orders",
 
 class Beside(NamedTuple):
     """Units of a part over all stages: ``spares`` and ``left_over`` are among those ``bought``, but not in use;
-    ``from_stock`` come besides.
+    ``from_stock`` and those ``in_service`` come besides.
     """
 
     bought: int = 0
     spares: int = 0
     from_stock: int = 0
     left_over: int = 0
+    in_service: int = 0
+
+
+def share_titles(design: Design) -> dict[str, str]:
+    """Titles of the columns on sources and surplus, by name; what is owned may be in service, or in stock, or both."""
+    case = design.case.content
+    owned = [title for key, title in (("base", "In service"), ("have", "From own stock")) if case.get(key)]
+    return {**SHARES, "from_stock": " or ".join(owned).capitalize()} if owned else SHARES
+
+
+def delivered_rows(design: Design) -> tuple[BomRow, ...]:
+    """The rows of a bill, of which ``from_stock`` counts what comes out of stock; what is in service is there."""
+    rows = shared_rows(design)
+    return tuple(
+        row.model_copy(update={"from_stock": row.from_stock - live}) if live else row
+        for row, live in zip(rows, _in_service(design, rows), strict=True)
+    )
+
+
+def _in_service(design: Design, rows: Sequence[BomRow]) -> Iterator[int]:
+    base = design.case.content.get("base")
+    return in_service(rows, {} if base is None else Base.model_validate(base).owned)
 
 
 def shared_rows(design: Design) -> tuple[BomRow, ...]:
@@ -31,14 +54,16 @@ def shared_rows(design: Design) -> tuple[BomRow, ...]:
 def beside_use(design: Design) -> dict[Part, Beside]:
     """Units bought of every part, by kind, id and length, and those of them not in use: sums over the bill's rows."""
     sums: dict[Part, Beside] = {}
-    for row in shared_rows(design):
+    rows = shared_rows(design)
+    for row, live in zip(rows, _in_service(design, rows), strict=True):
         if row.kind != "other":
             so_far = sums.get(part_of(row), Beside())
             sums[part_of(row)] = Beside(
                 so_far.bought + row.quantity,
                 so_far.spares + max(0, row.spares - row.from_stock - row.from_earlier),
-                so_far.from_stock + row.from_stock,
+                so_far.from_stock + row.from_stock - live,
                 so_far.left_over + row.beyond_need - row.from_earlier,
+                so_far.in_service + live,
             )
     return sums
 

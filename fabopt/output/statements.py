@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from fabopt.output.bought import in_service
 from fabopt.output.words import count, joined, listed, measured, money, percent, plain, power, run, signed_money
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageStructure, TierUse
@@ -272,6 +273,17 @@ def _path(path: Path) -> list[str]:
     return [path.fabric, path.name, str(switches), *times, filled, ", ".join(path.unknown)]
 
 
+def beside(design: Design) -> Statement | None:
+    """What was in service before, and what of it moves; None without a base."""
+    before = in_service(design)
+    if before is None:
+        return None
+    switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
+    there = f"{some(before.servers, 'server')} and {some(switches, 'switch')} before"
+    moves = moving_line(design) or "nothing of it moves"
+    return statement_of("in-service", "In service", "", f"{there}; {moves}")
+
+
 def growth(design: Design) -> Statement | None:
     """Purchases, cables and free ports of each stage."""
     if len(design.stages) < 2:
@@ -329,7 +341,9 @@ def moving_line(design: Design) -> str | None:
     minutes = design.case.content.get("growth", {}).get("minutes_per_moved_cable", 0)
     if given := design.case.content.get("site", {}).get("labour"):
         minutes = float(sum(task.minutes for task in TaskMinutes(**given["minutes"]).tasks_of(MOVED)))
-    return f"{some(recabled, 'cable')} to recable: about {measured(round(recabled * minutes / 60), 'hour')} of work"
+    hours = recabled * minutes / 60
+    about = measured(round(hours, 1 if hours < 10 else None), "hour")
+    return f"{some(recabled, 'cable')} to recable: about {about} of work ({measured(minutes, 'minute')} a cable)"
 
 
 FUTURE_COLUMNS = (

@@ -48,7 +48,7 @@ class BomRow(Strict):
         charge: What a line is that is no part.
         yearly_usd: What it costs every year, in US dollars; no other sum has that.
         expedite_usd: Surcharge for a shorter lead time in the unit price, in US dollars.
-        from_stock: Units of the line out of one's own stock.
+        from_stock: Units of the line that are owned: in service (`base`), then on hand (`have`).
         from_earlier: Units of the line that earlier orders have left.
         beyond_need: Units ordered beyond the stage's need.
         sold_by: Vendor whose offer is bought.

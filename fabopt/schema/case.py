@@ -121,7 +121,7 @@ class Case(Strict):
 
     @property
     def owned(self) -> dict[str, int | dict[float, int]]:
-        """Units that are there already, in service or in stock, by id, and by length in metres."""
+        """Units that are there already, in service or on hand, by id, and by length in metres."""
         parts = {} if self.base is None else self.base.owned
         for part, units in self.have.items():
             there = parts.get(part, 0)
@@ -131,6 +131,10 @@ class Case(Strict):
             else:
                 parts[part] = units + (there if isinstance(there, int) else 0)
         return parts
+
+    def gpus_added(self, gpus: int) -> int:
+        """GPUs that join what is in service, of so many in all."""
+        return gpus - (0 if self.base is None else self.base.gpus)
 
     @property
     def usd_per_move(self) -> tuple[float, ...]:

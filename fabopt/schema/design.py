@@ -94,7 +94,7 @@ class Totals(Strict):
         nics: Number of NICs bought.
         transceivers: Number of transceivers.
         cables: Number of cables and fibres.
-        capex_usd_per_gpu: Purchase price for each GPU, in US dollars.
+        capex_usd_per_gpu: Purchase price for each GPU, with a `base` each that joins, in US dollars.
         racks: Racks with something in them. Null without a floor plan.
         cluster_rack_units: Rack units of servers, switches and attachments in these racks. Null without a floor plan.
     """

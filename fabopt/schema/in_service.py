@@ -86,6 +86,12 @@ class Base(Strict):
         said = self.file.rpartition("@")[2]
         return names.index(said) if said in names else len(names) - 1
 
+    @property
+    def gpus(self) -> int:
+        """GPUs in service."""
+        stages = (self.design or {}).get("stages", ())
+        return int(stages[self.stage]["gpus"]) if stages else 0
+
     def tiers_of(self, name: str) -> list[tuple[DeviceKind, str]]:
         """The tiers of a fabric in service, each with the id of its switches."""
         fabrics = [one for one in (self.design or {}).get("fabrics", ()) if one["name"] == name]

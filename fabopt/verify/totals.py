@@ -111,12 +111,17 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("nics", totals.nics, used["nic"])
     proof.equal("transceivers", totals.transceivers, used["transceiver"])
     proof.equal("cables", totals.cables, used["cable"] + used["fibre"])
-    per_gpu = plain_fraction(Fraction(spent, CENTS_PER_USD * evidence.gpus), 2) if evidence.gpus else None
-    proof.equal("capex_usd_per_gpu", totals.capex_usd_per_gpu, per_gpu)
+    proof.equal("capex_usd_per_gpu", totals.capex_usd_per_gpu, usd_per_gpu(evidence, spent))
     if totals.racks is not None or totals.cluster_rack_units is not None:
         proof.equal("racks", totals.racks, len(_racks(evidence)))
         proof.equal("cluster_rack_units", totals.cluster_rack_units, plain_fraction(_all_units(evidence)))
     proof.note(f"{usd(spent)} USD, {watts(power)} W, {some(used['switch'], 'switch')}")
+
+
+def usd_per_gpu(evidence: Evidence, spent: int) -> float | None:
+    """Cents spent for each GPU, or each that joins what is in service, in dollars; None where there are none."""
+    joining = evidence.case.gpus_added(evidence.gpus)
+    return plain_fraction(Fraction(spent, CENTS_PER_USD * joining), 2) if joining > 0 else None
 
 
 def _racks(evidence: Evidence) -> set[str]:

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from fabopt.design.bill import KIND_OF
 from fabopt.inspect.differences.compare import Contrast, Reason, contrast, waterfall
 from fabopt.inspect.differences.sides import Compared, whole
 from fabopt.io.case import inputs_from_objects
-from fabopt.output.differences import names_of, verdict
+from fabopt.output.differences import bill_cells, names_of, verdict
 from fabopt.output.export.differences import differences_json
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
@@ -187,10 +188,42 @@ def test_what_goes_on_from_a_design_is_held_against_it(tmp_path: Path) -> None:
     design = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
     both = held(base, design)
     assert "goes on from A (a.json): $2,560 beside the $4,040 spent, for 12 GPUs against 8" in verdict(both)
-    assert "Of 16 cables 12 stay, 4 move and 0 go, and 8 are new; 4 cables to recable" in verdict(both)
+    said = "Of 16 cables 12 stay, 4 move and 0 go, and 8 are new; 4 cables to recable: about 1.3 hours of work (20 "
+    assert said in verdict(both)
+    assert "Gained: 4 servers with 4 GPUs" in verdict(both)
+    money = {row.name.what: row for row in both.rows if row.name.group == "money"}
+    assert [figure.value for figure in money["purchase price per GPU added"].figures] == [4040 / 8, 2560 / 4]
+    assert [row.name.what for row in money.values() if row.better] == ["purchase price per GPU added"]
+    assert not any("sha256" in row.name.what for row in both.rows)
+    lines = json.loads(differences_json(both))["against"][0]["bill"]
+    assert {row["change"] for row in lines} == {"more"}
+    assert sum(row["total_usd"][1] - row["total_usd"][0] for row in lines) == 2560 - 4 * 10
+    switches = [(row["quantity"], row["in_service"]) for row in lines if row["kind"] == "switch"]
+    assert switches == [([0, 2], [3, 3])]
+    cells = [bill_cells(change) for change in both.against[0].bill if change.row.kind == "switch"]
+    assert [(cell.before, cell.after, cell.more) for cell in cells] == [
+        ("3 in service", "2 at $1,000 + 3 in service", "+$2,000")
+    ]
     steps = both.against[0].steps
     assert ("case", "base", -100 * (3 * 1000 + 8 * 100 + 8 * 10 + 8 * 20)) in steps
     assert sum(step.cents for step in steps) == 100 * (2560 - 4040)
+
+
+def test_money_beside_something_in_service_says_so(tmp_path: Path) -> None:
+    """Held against the plan whose first stage is in service, and the other way round."""
+    planned = in_service.designed(eight(), in_stages(5, 8))
+    design = in_service.gone_on(eight(), in_stages(6), planned, tmp_path, "stage-1")
+    said = verdict(held(planned, design))
+    assert "What B costs is beside what is in service" in said and "goes on from" not in said
+    assert "Of A the stage stage-1 is in service: with `a.json@stage-1` for A all is told" in said
+    back = held(design, planned)
+    assert "What A costs is beside what is in service" in verdict(back)
+    assert not any(row.better for row in back.rows if row.name.group == "power and space")
+    early = replace(whole("a.json", planned), stage=0)
+    both = contrast([early, whole("b.json", design)], lambda side: wiring_of(side.design))
+    assert "goes on from A (a.json)" in verdict(both) and "to recable" not in verdict(both)
+    same = held(design, design.model_copy(update={"status": "feasible"}))
+    assert "beside what is in service" not in verdict(same)
 
 
 def assert_adds_up(a: Compared, b: Compared, steps: tuple[Reason, ...]) -> None:

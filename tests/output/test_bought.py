@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import html
+import io
 from pathlib import Path
 
+import openpyxl
+from rich.console import Console
+
 from fabopt.output.bought import bought_words, in_service, usd_per_gpu
+from fabopt.output.export.bill import bill_bytes
 from fabopt.output.html.answer import answer
+from fabopt.output.html.bill import bill_view
+from fabopt.output.html.build import page_bytes
+from fabopt.output.terminal.answer import spares_line
 from fabopt.output.terminal.first_screen import first_rows
+from fabopt.output.terminal.summary import summary
+from fabopt.output.words import sentence
 from fabopt.schema.design import Design
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.units import some
-from tests.samples.bases import designed
+from tests.samples.bases import designed, gone_on
 from tests.samples.growth_samples import eight
 from tests.solution.test_in_service import in_stages
 from tests.solution.test_moves import moved
@@ -34,5 +46,32 @@ def test_what_is_in_service_is_not_bought(tmp_path: Path) -> None:
     joined = design.stages[-1].gpus - base.stages[-1].gpus
     assert usd_per_gpu(design) == (design.totals.capex_usd / joined, "GPU added")
     rows = {row.label: row.words for row in first_rows(design)}
-    assert rows["In service"].endswith(f"{some(design.stages[-1].moved_cables, 'cable')} of theirs move")
+    there = f"8 servers and {some(base.totals.switches, 'switch')} before"
+    moves = f"{some(design.stages[-1].moved_cables, 'cable')} to recable: about 1.3 hours of work (20 minutes a cable)"
+    assert rows["In service"] == f"{there}; {moves}"
+    page = html.unescape(page_bytes(design, design.checks).decode())
+    shown = io.StringIO()
+    Console(file=shown, width=200).print(summary(design))
+    assert all(
+        sentence(f"{there}; {moves}") in text or f"{there}; {moves}" in text for text in (page, shown.getvalue())
+    )
+
+
+def test_what_is_in_service_is_neither_ordered_nor_in_stock(tmp_path: Path) -> None:
+    """Three switches in service, one in stock, one bought: each number has its own word; orders have two."""
+    base = designed(eight(), in_stages(8))
+    content = {**in_stages(12), "have": {"eight": 1}}
+    one_stage = moved(eight(), content, base, tmp_path, {"cable": 10})
+    assert " besides: 1 of the switches; in service besides: 3 of the switches, " in str(spares_line(one_stage))
+    planned = designed(eight(), in_stages(5, 8))
+    in_two = gone_on(eight(), in_stages(8), planned, tmp_path, "stage-1")
+    for design, title, owned in ((one_stage, "In service or from own stock", 1), (in_two, "In service", None)):
+        book = openpyxl.load_workbook(io.BytesIO(bill_bytes(design, ".xlsx")))
+        titles, *lines = book["Orders"].iter_rows(values_only=True)
+        orders = [dict(zip(titles, line, strict=True)) for line in lines if line[titles.index("Kind")]]
+        assert all(row["Order"] or row["From own stock"] for row in orders)
+        assert [row["From own stock"] for row in orders if row["Kind"] == "switch"] == ([owned] if owned else [])
+        assert title in [cell.value for cell in book["Bill"][1]]
+        assert title in [cell.column for cell in bill_view(design)[0].cells]
+    assert IN_SERVICE not in [row[0].value for row in book["Deliveries"].iter_rows()]
     assert in_service(base) is None and usd_per_gpu(base) == (base.totals.capex_usd_per_gpu, "GPU")

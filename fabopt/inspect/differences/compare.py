@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from fabopt.design.shares import Part, part_of
+from fabopt.design.shares import Part, part_of, units_of
 from fabopt.inspect.differences.cables import Changes, cable_changes
 from fabopt.inspect.differences.figures import Difference, Fact, Name, differences
 from fabopt.inspect.differences.sides import Compared, Ordered, parts_of
@@ -25,9 +25,7 @@ Cause = Literal["prices", "terms", "case", "design", "charges"]
 ORDER: tuple[Cause, ...] = ("prices", "terms", "case", "design", "charges")
 NOTHING = Ordered()
 # What keys of a case add to a bill beside its design, and the key.
-STOCK, SPARES, SERVERS = "have", "procurement.spares", "include_servers"
-# Where one side goes on from what is in service, units from stock are its.
-IN_SERVICE = "base"
+STOCK, IN_SERVICE, SPARES, SERVERS = "have", "base", "procurement.spares", "include_servers"
 
 
 class Reason(NamedTuple):
@@ -53,19 +51,16 @@ def waterfall(a: Compared, b: Compared) -> tuple[Reason, ...]:
     """Causes of the price of ``b`` less that of ``a``, which add up to it exactly.
 
     Of a part that both buy: the change of its price times the units of ``a``; the rest is due to its units. Of those,
-    spares, units from stock (or in service) and servers are due to the case where its key for them differs; what price
+    spares, units from stock or in service, and servers are due to the case where its key for them differs; what price
     breaks and surcharges add is due to terms.
     """
-    keys = {key for key in (STOCK, SPARES, SERVERS) if _value(a, key) != _value(b, key)}
-    goes_on = _value(a, IN_SERVICE) != _value(b, IN_SERVICE)
-    keys |= {STOCK} if goes_on else set()
+    keys = {key for key in (STOCK, IN_SERVICE, SPARES, SERVERS) if _value(a, key) != _value(b, key)}
     at_orders = a.offer is not None or b.offer is not None
     sums: Counter[tuple[Cause, str]] = Counter()
     for part in parts_of((a, b)):
         before, after = (side.bought.get(part, NOTHING) for side in (a, b))
         for step in _of_part(part[0], before, after, keys, at_orders):
-            what = IN_SERVICE if goes_on and step.what == STOCK else step.what
-            sums[step.cause, what] += step.cents
+            sums[step.cause, step.what] += step.cents
     for side, sign in ((a, -1), (b, 1)):
         for row in side.rows:
             if row.kind == "other":
@@ -95,7 +90,8 @@ def _of_part(kind: str, before: Ordered, after: Ordered, keys: Collection[str], 
     yield Reason("terms", "", terms := (after.cents - after.list_cents) - (before.cents - before.list_cents))
     rest += terms
     price = (new if new is not None else old) or Fraction(0)
-    of_case = {SPARES: after.spares - before.spares, STOCK: before.from_stock - after.from_stock}
+    of_case = {SPARES: after.spares - before.spares, STOCK: before.from_stock - after.from_stock,
+               IN_SERVICE: before.in_service - after.in_service}  # fmt: skip
     for key, units in of_case.items():
         if key in keys:
             yield Reason("case", key, amount := rounded(units * price))
@@ -105,14 +101,20 @@ def _of_part(kind: str, before: Ordered, after: Ordered, keys: Collection[str], 
 
 
 def bill_changes(a: Compared, b: Compared) -> tuple[BillChange, ...]:
-    """The parts of which two bills have different units or prices, in the bill's order."""
+    """The parts of which two bills have different units or prices, in the bill's order.
+
+    What ``b`` goes on from is paid: its units are in service.
+    """
     rows = {part_of(row): row for side in (b, a) for row in side.rows}
-    pairs = ((part, a.bought.get(part, NOTHING), b.bought.get(part, NOTHING)) for part in parts_of((a, b)))
-    return tuple(
-        BillChange(part, rows[part], before, after)
-        for part, before, after in pairs
-        if (before.units, before.cents, before.from_stock) != (after.units, after.cents, after.from_stock)
-    )
+    before = a.bought
+    if b.base is not None and b.goes_on_from(a):
+        before = {part: Ordered(in_service=units_of(b.base.owned, part)) for part in before}
+    pairs = ((part, before.get(part, NOTHING), b.bought.get(part, NOTHING)) for part in parts_of((a, b)))
+    return tuple(BillChange(part, rows[part], old, new) for part, old, new in pairs if _counted(old) != _counted(new))
+
+
+def _counted(bought: Ordered) -> tuple[int, ...]:
+    return bought.units, bought.cents, bought.from_stock, bought.in_service
 
 
 # -- sides held against the first -------------------------------------------------------------------------------------

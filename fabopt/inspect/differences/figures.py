@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from fabopt.inspect.differences.sides import Compared
 from fabopt.schema.design import FabricDesign, Number
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.losses import SinglePoint
 from fabopt.units import usd
 from fabopt.verify.proof import EDITIONS, named_edition
@@ -16,6 +17,8 @@ from fabopt.verify.proof import EDITIONS, named_edition
 Group = Literal["rules and failures", "money", "power and space", "bandwidth", "network", "case"]
 GROUPS: tuple[Group, ...] = ("rules and failures", "money", "power and space", "bandwidth", "network", "case")
 RULE, FABRIC = "rule ", "fabric "
+PER_GPU, PER_EFFECTIVE_GPU = "purchase price per GPU", "cost per effective GPU"
+_ADDED = {PER_GPU: "purchase price per GPU added", PER_EFFECTIVE_GPU: "servers and what is bought, per effective GPU"}
 # What a text is of which there is nothing.
 NONE = "-"
 Unit = Literal["usd", "w", "gbps", "count", "ratio", "s", "share", "rule", "fabric", "weeks", "text"]
@@ -48,18 +51,34 @@ class Difference(NamedTuple):
 
 
 def differences(sides: Sequence[Compared]) -> tuple[Difference, ...]:
-    """The figures that differ, group by group; what a file does not say is no difference."""
+    """The figures that differ, group by group; what a file does not say is no difference.
+
+    Of sides beside other things in service none is better for costing, drawing or filling less, but for each GPU added.
+    """
     shared = frozenset.intersection(*(frozenset(_asked(side)) for side in sides))
     alike = frozenset.intersection(*(frozenset(_shapes(side)) for side in sides))
     have_fabrics = max(len(side.design.fabrics) for side in sides) > 1
     columns = [dict(_figures(side, have_fabrics, (shared, alike))) for side in sides]
+    bases = [None if side.base is None else (side.base.sha256, side.base.stage) for side in sides]
+    if any(bases):
+        columns = [{_of_added(name): figure for name, figure in column.items()} for column in columns]
     names = sorted(dict.fromkeys(name for column in columns for name in column), key=_rank)
     rows = ((name, _row(name, columns, sides)) for name in names)
     return tuple(
-        Difference(name, row, _better(row))
+        Difference(name, row, _better(row) if len({*bases}) == 1 or _is_alike(name) else ())
         for name, row in rows
         if len({figure.value for figure in row if figure.value is not None}) > 1
     )
+
+
+def _of_added(name: Name) -> Name:
+    """A figure's name where a side goes on from what is in service: what its money is of."""
+    return name._replace(what=_ADDED.get(name.what, name.what))
+
+
+def _is_alike(name: Name) -> bool:
+    """Whether a figure means the same beside whatever is in service."""
+    return name.group not in ("money", "power and space", "network") or name.what == _ADDED[PER_GPU]
 
 
 def _rank(name: Name) -> tuple[int, bool]:
@@ -172,12 +191,12 @@ def _money(side: Compared) -> Iterator[tuple[Name, Fact]]:
     yield Name("money", "", "longest lead time"), Fact(max(weeks, default=None), "weeks")
     if not side.is_whole:
         return
-    yield Name("money", "", "purchase price per GPU"), Fact(totals.capex_usd_per_gpu, "usd")
+    yield Name("money", "", PER_GPU), Fact(totals.capex_usd_per_gpu, "usd")
     yield Name("money", "", "total cost of ownership"), Fact(totals.tco_usd, "usd")
     yield Name("money", "", "answer"), Fact(design.status, "text", "")
     if design.workload is not None:
         use = design.workload
-        yield Name("money", "", "cost per effective GPU"), Fact(use.usd_per_effective_gpu, "usd")
+        yield Name("money", "", PER_EFFECTIVE_GPU), Fact(use.usd_per_effective_gpu, "usd")
 
 
 def _power(side: Compared) -> Iterator[tuple[Name, Fact]]:
@@ -198,7 +217,7 @@ def _power(side: Compared) -> Iterator[tuple[Name, Fact]]:
         for kind in ("switches", "NICs", "transceivers", "cables"):
             yield Name("network", "", kind), Fact(getattr(totals, kind.lower()), "count", "")
         moved = sum(stage.moved_cables for stage in design.stages)
-        yield Name("network", "", "cables moved at later stages"), Fact(moved)
+        yield Name("network", "", "cables moved"), Fact(moved)
 
 
 def _fabric(side: Compared, fabric: FabricDesign, name: str, is_alike: bool) -> Iterator[tuple[Name, Fact]]:
@@ -253,13 +272,14 @@ def _asked(side: Compared) -> list[str]:
 def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
     """The keys of a side's case as its file has them, dotted; entries of lists by their names.
 
-    Of fabrics only those that are ``shared``; of what is in service its file.
+    Of fabrics only those that are ``shared``; of what is in service its file and what moving it costs.
     """
     content = side.design.case.content
     fabrics = [fabric for fabric in content["fabrics"] if fabric["name"] in shared]
     asked = {key: value for key, value in content.items() if key not in ("name", "description")}
     if base := asked.get("base"):
-        asked["base"] = {key: value for key, value in base.items() if key != "design"}
+        asked["base"] = {key: value for key, value in base.items() if key not in ("design", "sha256")}
+        asked["stages"] = [stage for stage in asked["stages"] if stage["name"] != IN_SERVICE]
     return dict(_leaves({**asked, "fabrics": fabrics}, ""))
 
 

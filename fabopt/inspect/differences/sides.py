@@ -8,16 +8,17 @@ from functools import cached_property
 from typing import NamedTuple
 
 from fabopt.design.bill import KIND_OF, KIND_ORDER
-from fabopt.design.shares import Part, part_of, with_shares
+from fabopt.design.shares import Part, in_service, part_of, with_shares
 from fabopt.inspect.quote_audit import QuoteComparison
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import BomRow, Design, FabricDesign, Metrics, Number, StageDesign
+from fabopt.schema.in_service import Base
 from fabopt.units import cents, usd
 
 
 class Ordered(NamedTuple):
     """Purchases of a part: units and cents; ``list_cents`` without price breaks and surcharges; spares among the
-    units, units from stock beside them.
+    units; beside them units from stock, and units in service.
     """
 
     units: int = 0
@@ -25,6 +26,12 @@ class Ordered(NamedTuple):
     list_cents: int = 0
     spares: int = 0
     from_stock: int = 0
+    in_service: int = 0
+
+    @property
+    def owned(self) -> int:
+        """Units that are there already."""
+        return self.from_stock + self.in_service
 
     def plus(self, other: Ordered) -> Ordered:
         """Return the sum of two purchases of one part."""
@@ -76,19 +83,29 @@ class Compared:
     def bought(self) -> Mapping[Part, Ordered]:
         """Purchases by part, in the bill's order; no charges."""
         sums: dict[Part, Ordered] = {}
-        for row in sorted(self.rows, key=lambda row: KIND_ORDER.index(row.kind)):
+        live = in_service(self.rows, {} if self.base is None else self.base.owned)
+        for row, units in sorted(zip(self.rows, live, strict=True), key=lambda pair: KIND_ORDER.index(pair[0].kind)):
             if row.kind != "other":
-                sums[part_of(row)] = sums.get(part_of(row), Ordered()).plus(_bought(row))
+                sums[part_of(row)] = sums.get(part_of(row), Ordered()).plus(_bought(row, units))
         return sums
+
+    @cached_property
+    def base(self) -> Base | None:
+        """What the case has in service."""
+        told = self.design.case.content.get("base")
+        return None if told is None else Base.model_validate(told)
+
+    def stage_of(self, other: Compared) -> int | None:
+        """The stage of another side's design, from 0, that this one's case has in service; None if that is another."""
+        there = None if self.base is None else self.base.design
+        if self.base is None or there is None or there["case"]["sha256"] != other.design.case.sha256:
+            return None
+        is_same = there["bom"] == other.design.model_dump(mode="json", by_alias=True)["bom"]
+        return self.base.stage if is_same else None
 
     def goes_on_from(self, other: Compared) -> bool:
         """Whether another side is what this one's case has in service."""
-        base = self.design.case.content.get("base") or {}
-        there = base.get("design") or {}
-        return bool(there) and (there["case"]["sha256"], there["bom"]) == (
-            other.design.case.sha256,
-            other.design.model_dump(mode="json", by_alias=True)["bom"],
-        )
+        return self.stage_of(other) == other.stage
 
     def metrics_of(self, fabric: FabricDesign) -> tuple[Metrics, Mapping[str, Number]]:
         """Bandwidth and oversubscription of a fabric at the stage."""
@@ -98,10 +115,13 @@ class Compared:
         return fabric.metrics, fabric.oversubscription
 
 
-def _bought(row: BomRow) -> Ordered:
+def _bought(row: BomRow, live: int) -> Ordered:
+    """``live``: units of the row that are in service."""
     single = row.unit_price_usd if row.single_price_usd is None else row.single_price_usd
     spares = max(0, row.spares - row.from_stock - row.from_earlier)
-    return Ordered(row.quantity, cents(row.total_usd), row.quantity * cents(single), spares, row.from_stock)
+    return Ordered(
+        row.quantity, cents(row.total_usd), row.quantity * cents(single), spares, row.from_stock - live, live
+    )
 
 
 def whole(name: str, design: Design) -> Compared:
@@ -141,6 +161,6 @@ def offered(side: Compared, name: str, comparison: QuoteComparison, catalog: Cat
 
 
 def parts_of(sides: Iterable[Compared]) -> tuple[Part, ...]:
-    """All parts that sides buy or take out of stock, by kind, id and length."""
+    """All parts that sides buy or use, by kind, id and length."""
     parts = {part for side in sides for part in side.bought}
     return tuple(sorted(parts, key=lambda part: (KIND_ORDER.index(part[0]), part[1], part[2] or 0)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import PurePath
 from typing import Any
 
@@ -30,11 +29,11 @@ from fabopt.schema.design import BomRow, Design, StageDesign, Totals
 from fabopt.schema.finance import DOLLAR
 from fabopt.schema.hashes import sha256_of
 from fabopt.schema.price_book import PriceBook
-from fabopt.units import CENTS_PER_USD, plain_fraction, rounded, some, usd
+from fabopt.units import rounded, some, usd
 from fabopt.verify.charges import with_charges
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.purchases import priced_rows
-from fabopt.verify.totals import capex_cents, energy_cents, totals_of
+from fabopt.verify.totals import capex_cents, energy_cents, totals_of, usd_per_gpu
 
 PRICE_COLUMNS = ("maker", "vendor", "currency", "price_basis", "price_date")
 # Columns that a bill has only if any row has a value in them.
@@ -194,7 +193,7 @@ def _of_design(named: NamedBook, catalog: Catalog, known: set[str]) -> PriceBook
 def _totals(evidence: Evidence) -> Totals:
     spent, present = capex_cents(evidence), capex_cents(evidence, present=True)
     energy = rounded(energy_cents(evidence, range(len(evidence.stage_names))))
-    per_gpu = plain_fraction(Fraction(spent, CENTS_PER_USD * evidence.gpus), 2) if evidence.gpus else None
+    per_gpu = usd_per_gpu(evidence, spent)
     money = {"capex_usd": usd(spent), "tco_usd": usd(present + energy), "capex_usd_per_gpu": per_gpu}
     return totals_of(evidence).model_copy(update=money)
 

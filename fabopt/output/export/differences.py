@@ -49,7 +49,8 @@ def _against(letter: str, against: Against) -> dict[str, Any]:
             {"change": bill_cells(change).what, "kind": change.row.kind, "id": change.row.id,
              "part_number": change.row.part_number, "length_m": change.row.length_m,
              "quantity": [change.before.units, change.after.units],
-             "total_usd": [usd(change.before.cents), usd(change.after.cents)]}
+             "total_usd": [usd(change.before.cents), usd(change.after.cents)],
+             "in_service": [change.before.in_service, change.after.in_service]}
             for change in against.bill
         ],
         "cables": None if against.cables is None else [

@@ -21,7 +21,7 @@ from xlsxwriter.worksheet import Worksheet
 
 from fabopt.design.bill import order_date
 from fabopt.output.export.spreadsheet import set_height, set_page, write_cell, write_headings, write_text
-from fabopt.output.purchased import Beside, beside_use, shared_rows
+from fabopt.output.purchased import Beside, beside_use, delivered_rows, shared_rows
 from fabopt.parts.names import OrderCode, order_code, wanted_airflow
 from fabopt.parts.quotes import CHARGE_REMARK
 from fabopt.schema.design import BomRow, Design
@@ -223,7 +223,7 @@ class OrderLine(NamedTuple):
 
 
 def order_lines(design: Design) -> list[OrderLine]:
-    """Every part ordered or taken out of stock for a stage, by order date and vendor."""
+    """Every part ordered or taken out of stock for a stage, by order date and vendor; none of what is in service."""
     lines = list(_lines(design))
     return sorted(
         lines, key=lambda line: (_month(line), line.vendor, line.row.kind, line.row.id, line.row.length_m or 0)
@@ -235,18 +235,18 @@ def _month(line: OrderLine) -> float:
 
 
 def _lines(design: Design) -> Iterator[OrderLine]:
-    start = design.case.content.get("start")
+    start, rows = design.case.content.get("start"), delivered_rows(design)
     for stage in design.stages:
         groups = grouped(
             ((row.id, row.length_m), row)
-            for row in shared_rows(design)
+            for row in rows
             if row.stage == stage.name and (row.kind != OWN_WORK or row.charge is not None)
         )
         day = order_date(start, stage.month, None)
-        for rows in groups.values():
-            bought, from_stock = (sum(getattr(row, key) for row in rows) for key in ("quantity", "from_stock"))
+        for group in groups.values():
+            bought, from_stock = (sum(getattr(row, key) for row in group) for key in ("quantity", "from_stock"))
             if bought or from_stock:
-                yield _line(design, rows, bought, from_stock, None if day is None else date.fromisoformat(day))
+                yield _line(design, group, bought, from_stock, None if day is None else date.fromisoformat(day))
 
 
 def _line(design: Design, rows: list[BomRow], bought: int, from_stock: int, arrives: date | None) -> OrderLine:

@@ -41,7 +41,7 @@ from fabopt.output.export.spreadsheet import (
     write_marks,
     write_text,
 )
-from fabopt.output.purchased import SHARES, has_any
+from fabopt.output.purchased import SHARES, has_any, share_titles
 from fabopt.output.space import pages_line
 from fabopt.output.statements import StatedTable, Statement, single_points
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served
@@ -287,7 +287,9 @@ def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     rows = orderable(design)
     shown = [column for columns in _SOME if has_any(rows, columns) for column in columns.items()]
     has_offers = any(design.parts.get(row.id, {}).get("sold_by") for row in rows)
-    columns = (*_BILL, *(column for _, column in shown), _MAKER, *([_VENDOR] if has_offers else []))
+    titles = share_titles(design)
+    more = [(titles.get(name, title), width, style) for name, (title, width, style) in shown]
+    columns = (*_BILL, *more, _MAKER, *([_VENDOR] if has_offers else []))
     write_headings(sheet, [(title, width) for title, width, _ in columns], formats["head"])
     for line, row in enumerate(rows, start=1):
         _bill_row(sheet, formats, line, row, body_of(design, row) or {})

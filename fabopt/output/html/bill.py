@@ -10,7 +10,7 @@ from fabopt.output.charts.style import KINDS
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.marks import MARK, NO_MARKS
 from fabopt.output.export.orders import body_of, orderable, seller_of
-from fabopt.output.purchased import SHARES, has_any
+from fabopt.output.purchased import has_any, share_titles
 from fabopt.output.words import KIND_NAMES, count, money, plain, power
 from fabopt.schema.design import BomRow, Design, Number
 from fabopt.units import cents, usd
@@ -46,7 +46,9 @@ def bill_view(design: Design) -> list[BillRow]:
     """
     fabrics, stages = (len({getattr(row, name) for row in design.bom}) > 1 for name in ("fabric", "stage"))
     rows = orderable(design)
-    beside = {name: title for name, title in (("spares", "Spares"), *SHARES.items()) if has_any(rows, (name,))}
+    beside = {
+        name: title for name, title in (("spares", "Spares"), *share_titles(design).items()) if has_any(rows, (name,))
+    }
     offered = has_any(rows, ("sold_by",))
     sellers = [[seller_of(body_of(design, row) or {}) or ""] if offered else [] for row in rows]
     return [_row(row, fabrics, stages, beside, sold_by) for row, sold_by in zip(rows, sellers, strict=True)]

@@ -24,7 +24,17 @@ from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, TitleBlock, in_column, sheets
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
-from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
+from fabopt.output.statements import (
+    StatedTable,
+    Statement,
+    beside,
+    futures,
+    growth,
+    latency,
+    links,
+    single_points,
+    tiers,
+)
 from fabopt.output.terminal.answer import (
     about_lines,
     conflict_quantity,
@@ -174,7 +184,7 @@ def fabric_view(design: Design, fabric: FabricDesign, sheet: DrawnSheet | None) 
 
 def _later(design: Design) -> Iterator[Statement]:
     """Latency, labour, growth, its futures and the cash flow, as far as the design has them."""
-    stated = (latency(design), labour(design), growth(design), futures(design), cash_quarters(design))
+    stated = (latency(design), labour(design), beside(design), growth(design), futures(design), cash_quarters(design))
     yield from (statement for statement in stated if statement)
 
 

@@ -286,11 +286,11 @@ def totals_line(design: Design) -> str:
 
 
 def spares_line(design: Design) -> str | None:
-    """Count the spares, leftovers and units out of stock among the parts; None where there are none."""
+    """Count the spares, leftovers, and units in service or in stock among the parts; None where there are none."""
     parts = beside_use(design)
     said = []
     for words, key in (("spares among these", "spares"), ("left over from packs and breaks", "left_over"),
-                       ("from own stock besides", "from_stock")):  # fmt: skip
+                       ("from own stock besides", "from_stock"), ("in service besides", "in_service")):  # fmt: skip
         kinds = summed((kind, getattr(beside, key)) for (kind, _, _), beside in parts.items())
         units = [f"{count(number)} of the {KIND_NAMES[kind]}" for kind, number in kinds.items() if number]
         said += [f"{words}: {listed(units)}"] if units else []

@@ -13,9 +13,10 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.bought import bought_words, in_service, usd_per_gpu
+from fabopt.output.bought import bought_words, usd_per_gpu
 from fabopt.output.slots import slot_limit
 from fabopt.output.space import space_line
+from fabopt.output.statements import beside
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
 from fabopt.output.terminal.comparison import flip_line, named, price_of_rules, worth_a_look
 from fabopt.output.terminal.families import made_of, switch_noun
@@ -194,7 +195,8 @@ def _money(design: Design) -> Iterator[ScreenRow]:
     yield ScreenRow("Parts", bought_words(design))
     yield ScreenRow("Cost", "; ".join(_cost(design)))
     yield from _stages(design)
-    yield from _moved(design)
+    stated = beside(design)
+    yield from labelled("In service", map(str, stated.said if stated is not None else ()))
     watts = power(totals.power_w)
     if totals.cluster_power_w:
         watts += (
@@ -228,15 +230,6 @@ def _stages(design: Design) -> Iterator[ScreenRow]:
         rates = [f"{plain(100 * rate)} % a year ({listed(kinds)})" for rate, kinds in by_rate.items() if rate]
         if rates:
             yield ScreenRow("", f"the case assumes that prices fall by {listed(rates)}")
-
-
-def _moved(design: Design) -> Iterator[ScreenRow]:
-    """What was in service before, where some of its cables move: the stages do not name it then."""
-    moved, before = design.stages[-1].moved_cables if len(design.stages) == 1 else 0, in_service(design)
-    if moved and before is not None:
-        switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
-        there = f"{some(before.servers, 'server')} and {some(switches, 'switch')}"
-        yield ScreenRow("In service", f"{there} before; {some(moved, 'cable')} of theirs move")
 
 
 def _installed(design: Design, stage: StageDesign, before: StageDesign | None) -> str:

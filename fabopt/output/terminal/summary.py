@@ -13,7 +13,17 @@ from rich.text import Text
 
 from fabopt.output.labour import labour
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
+from fabopt.output.statements import (
+    StatedTable,
+    Statement,
+    beside,
+    futures,
+    growth,
+    latency,
+    links,
+    single_points,
+    tiers,
+)
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
@@ -75,7 +85,14 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    for statement in (latency(design), labour(design), growth(design), futures(design), cash_years(design)):
+    for statement in (
+        latency(design),
+        labour(design),
+        beside(design),
+        growth(design),
+        futures(design),
+        cash_years(design),
+    ):
         yield from _statement(statement)
     yield _heading("Proof")
     yield _line(search_line(design))

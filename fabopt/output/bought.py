@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from fabopt.output.statements import Statement, moving_line, statement_of
 from fabopt.output.words import listed, measured
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.schema.design import Design, Number, StageDesign
@@ -71,3 +72,14 @@ def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
     if design.totals is None or design.totals.capex_usd_per_gpu is None:
         return None
     return design.totals.capex_usd_per_gpu, "GPU" if in_service(design) is None else "GPU added"
+
+
+def beside(design: Design) -> Statement | None:
+    """What was in service before, and what of it moves; None without a base."""
+    before = in_service(design)
+    if before is None:
+        return None
+    switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
+    there = f"{some(before.servers, 'server')} and {some(switches, 'switch')} before"
+    moves = moving_line(design) or "nothing of it moves"
+    return statement_of("in-service", "In service", "", f"{there}; {moves}")

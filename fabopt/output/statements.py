@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from fabopt.output.bought import in_service
 from fabopt.output.words import count, joined, listed, measured, money, percent, plain, power, run, signed_money
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageStructure, TierUse
@@ -271,17 +270,6 @@ def _path(path: Path) -> list[str]:
     times = (f"{ns / NS_PER_US:.2f}" for ns in (path.one_way_ns, path.round_trip_ns))
     filled = f"{path.bandwidth_delay_bytes / BYTES_PER_KB:,.0f} kB"
     return [path.fabric, path.name, str(switches), *times, filled, ", ".join(path.unknown)]
-
-
-def beside(design: Design) -> Statement | None:
-    """What was in service before, and what of it moves; None without a base."""
-    before = in_service(design)
-    if before is None:
-        return None
-    switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
-    there = f"{some(before.servers, 'server')} and {some(switches, 'switch')} before"
-    moves = moving_line(design) or "nothing of it moves"
-    return statement_of("in-service", "In service", "", f"{there}; {moves}")
 
 
 def growth(design: Design) -> Statement | None:

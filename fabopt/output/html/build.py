@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fabopt.output.bought import beside
 from fabopt.output.cash import cash_flow
 from fabopt.output.charts.bars import cost_bars
 from fabopt.output.charts.cash import cash_bars
@@ -24,17 +25,7 @@ from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, TitleBlock, in_column, sheets
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
-from fabopt.output.statements import (
-    StatedTable,
-    Statement,
-    beside,
-    futures,
-    growth,
-    latency,
-    links,
-    single_points,
-    tiers,
-)
+from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     conflict_quantity,
@@ -183,7 +174,7 @@ def fabric_view(design: Design, fabric: FabricDesign, sheet: DrawnSheet | None) 
 
 
 def _later(design: Design) -> Iterator[Statement]:
-    """Latency, labour, growth, its futures and the cash flow, as far as the design has them."""
+    """Latency, labour, what is in service, growth, its futures and the cash flow, as far as the design has them."""
     stated = (latency(design), labour(design), beside(design), growth(design), futures(design), cash_quarters(design))
     yield from (statement for statement in stated if statement)
 

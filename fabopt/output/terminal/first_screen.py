@@ -13,10 +13,9 @@ from typing import NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from fabopt.output.bought import bought_words, usd_per_gpu
+from fabopt.output.bought import beside, bought_words, usd_per_gpu
 from fabopt.output.slots import slot_limit
 from fabopt.output.space import space_line
-from fabopt.output.statements import beside
 from fabopt.output.terminal.answer import chosen_words, gap_share, metric_name, metric_value
 from fabopt.output.terminal.comparison import flip_line, named, price_of_rules, worth_a_look
 from fabopt.output.terminal.families import made_of, switch_noun

@@ -11,19 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from fabopt.output.bought import beside
 from fabopt.output.labour import labour
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.statements import (
-    StatedTable,
-    Statement,
-    beside,
-    futures,
-    growth,
-    latency,
-    links,
-    single_points,
-    tiers,
-)
+from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
@@ -85,15 +76,8 @@ def _blocks(design: Design) -> Iterator[RenderableType]:
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))
-    for statement in (
-        latency(design),
-        labour(design),
-        beside(design),
-        growth(design),
-        futures(design),
-        cash_years(design),
-    ):
-        yield from _statement(statement)
+    for stated in (latency, labour, beside, growth, futures, cash_years):
+        yield from _statement(stated(design))
     yield _heading("Proof")
     yield _line(search_line(design))
     yield from (_line(line) for line in (floor_line(design), pages_line(design)) if line)

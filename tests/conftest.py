@@ -34,7 +34,7 @@ settings.load_profile("fabopt")
 
 # Ten thousand tests are objects that stay: looking for garbage among them takes a tenth of the time. What stays is made
 # while they are collected.
-gc.set_threshold(300_000)
+gc.set_threshold(1_000_000)
 gc.disable()
 
 # Twenty times as fast for tests that read what was written; what users write is read by ``fabopt.io.text``.

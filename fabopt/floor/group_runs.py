@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import ceil
 from types import MappingProxyType
 from typing import NamedTuple
@@ -171,7 +172,7 @@ def given_m(site: Site) -> Mapping[str, float]:
     said = site.distances_m.model_dump(by_alias=True, exclude_none=True)
     if "server-leaf" in said:
         said.setdefault("attachment-leaf", said["server-leaf"])
-        said.setdefault("leaf-leaf", min(said["server-leaf"], float(beside_m(NEIGHBOURS))))
+        said.setdefault("leaf-leaf", min(said["server-leaf"], _between_neighbours_m()))
     if said.keys() >= {"attachment-leaf", "leaf-spine"}:
         said.setdefault("attachment-spine", max(said["attachment-leaf"], said["leaf-spine"]))
     return MappingProxyType({kind: float(metres) for kind, metres in said.items()})
@@ -223,6 +224,11 @@ def beside_m(racks: Number) -> Floats:
     """
     few = np.minimum(racks, NEIGHBOURS)
     return longest_m(SWITCH_HEIGHTS, SWITCH_HEIGHTS, few, from_middle_m(few))
+
+
+@cache
+def _between_neighbours_m() -> float:
+    return float(beside_m(NEIGHBOURS))
 
 
 def end_to_end_m(racks: Number) -> Floats:

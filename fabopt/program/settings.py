@@ -245,9 +245,11 @@ class Clock:
     def __init__(self, time_limit_s: float | None, started: float | None = None, cancel: Cancel | None = None) -> None:
         """``started``: since when the limit runs, by ``time.monotonic``; None: since now."""
         self._cancel = cancel
-        self._made, self._worked_before = time.monotonic(), time.process_time()
+        self._made = time.monotonic()
         self._start = self._made if started is None else started
         self._end = None if time_limit_s is None else self._start + time_limit_s
+        # asked of the system only where it counts, which takes a millisecond where a process has many threads
+        self._worked_before = None if self._end is None else time.process_time()
         self._reserved_s = 0.0
         self._stopped_at: float | None = None
 
@@ -267,7 +269,12 @@ class Clock:
             self._reserved_s = max(self._reserved_s, min(seconds * slowness, share * (self._end - self._start)))
 
     def _slowness(self) -> float:
-        """Seconds that have gone by for each processor second of this process since the clock was made."""
+        """Seconds that have gone by for each processor second of this process since the clock was made.
+
+        1 of a clock that was made without a limit.
+        """
+        if self._worked_before is None:
+            return 1.0
         worked = time.process_time() - self._worked_before
         return max(1.0, (time.monotonic() - self._made) / worked) if worked >= LEAST_WORK_S else 1.0
 

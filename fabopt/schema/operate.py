@@ -185,9 +185,12 @@ class Roce(Strict):
     mtu: Annotated[int, Field(ge=1500, le=9216)] = 9216
 
 
+_USUAL = Operate()
+
+
 def is_usual(operate: object) -> bool:
     """Whether a case says nothing of its own, so that nothing is written."""
-    return operate == Operate()
+    return operate == _USUAL
 
 
 OperateSaid = Annotated[Operate, Field(exclude_if=is_usual)]

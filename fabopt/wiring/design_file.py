@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple, TypeVar
 
 from fabopt.errors import Fault, cut
@@ -67,6 +67,21 @@ def divide(number: int, divisor: int, what: str) -> int:
     return number // divisor
 
 
+# The wiring, the notes and the verifier of one answer each read the same texts.
+@lru_cache(maxsize=8)
+def _case_of(text: str) -> Case:
+    return Case.model_validate_json(text)
+
+
+@lru_cache(maxsize=512)
+def _product_of(model: type[Product], part: str, text: str) -> Product:
+    faults: list[Fault] = []
+    read = validated(model, json.loads(text), f"part `{cut(part)}`", faults)
+    if read is None:
+        raise ValueError(str(faults[0]))
+    return read
+
+
 @dataclass(frozen=True, eq=False)
 class Embedded:
     """A design file with its case and its parts, as of the last stage or of stage ``number`` (from 0).
@@ -82,13 +97,13 @@ class Embedded:
     @cached_property
     def case(self) -> Case:
         """The embedded case, through the same schema as a case file."""
-        return Case.model_validate_json(json.dumps(self.design.case.content))
+        return _case_of(json.dumps(self.design.case.content))
 
     @cached_property
     def asked(self) -> Case | None:
         """The case as the user wrote it; None in files without it."""
         asked = self.design.case.asked
-        return None if asked is None else Case.model_validate_json(json.dumps(asked))
+        return None if asked is None else _case_of(json.dumps(asked))
 
     def kind(self, part: str) -> str:
         """The kind of an embedded part: a key of ``PART_MODELS``."""
@@ -103,10 +118,7 @@ class Embedded:
             if kind not in PART_MODELS:
                 raise LookupError(f"part {part!r} is of no known kind: {kind}")
             body = {key: value for key, value in self.design.parts[part].items() if key != "kind"}
-            faults: list[Fault] = []
-            read = validated(PART_MODELS[kind], body, f"part `{cut(part)}`", faults)
-            if read is None:
-                raise ValueError(str(faults[0]))
+            read = _product_of(PART_MODELS[kind], part, json.dumps(body))
             if read.id != part:
                 raise LookupError(f"part {part!r} says that it is {read.id!r}")
             self._read[part] = read

@@ -184,9 +184,9 @@ def optimum_of_text(path: Path) -> float:
     return float(first.rsplit(maxsplit=1)[-1])
 
 
-def test_ortools_is_imported_before_pulp() -> None:
+def test_ortools_is_imported_before_pulp_and_pandas_is_not() -> None:
     """Decision record: OR-Tools first. HiGHS comes with OR-Tools; the package highspy cannot share its process."""
-    loaded = "[name for name in sys.modules if name in ('ortools', 'pulp', 'highspy')]"
+    loaded = "[name for name in sys.modules if name in ('ortools', 'pulp', 'highspy', 'pandas')]"
     code = f"import sys, fabopt.solution.optimize; print({loaded})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "['ortools', 'pulp']"

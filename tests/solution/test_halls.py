@@ -311,13 +311,14 @@ def test_a_file_whose_halls_are_joined_by_too_little_is_refused() -> None:
     assert "halls_carry_demand" in failed
 
 
-@pytest.mark.parametrize("racks", [1, pytest.param(None, marks=pytest.mark.long)])
-def test_a_ratio_that_no_design_keeps_is_named_with_one_that_does(racks: int | None) -> None:
-    none = of_ratio(0.01, 2, racks)
+@pytest.mark.long(but=("1-1",))
+@pytest.mark.parametrize(("tiers", "racks"), [(1, 1), (2, 1), (2, None)])
+def test_a_ratio_that_no_design_keeps_is_named_with_one_that_does(tiers: int, racks: int | None) -> None:
+    none = of_ratio(0.01, tiers, racks)
     assert none.totals is None
     conflict = next(one for one in none.conflicts if one.limit.endswith("max_oversubscription.hall"))
     assert conflict.value == 0.01 and isinstance(conflict.needed, int | float)
-    assert_proven(of_ratio(float(conflict.needed), 2, racks))
+    assert_proven(of_ratio(float(conflict.needed), tiers, racks))
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,7 @@ def test_as_many_fibres_as_fit_stay(room: int) -> None:
     assert taken == [pair for pair in fibres if pair in taken]
 
 
+@pytest.mark.long
 def test_a_shipped_case_is_solved_with_half_of_its_fibres_in_another_duct() -> None:
     case = yaml.safe_load((data_folder("cases") / "two-halls-320.yaml").read_text())
     case["site"]["routes"] = [
@@ -192,7 +193,7 @@ def test_too_few_fibres_for_a_ratio_between_halls_are_a_proven_no_before_any_sea
     assert "takes 40 fibres out of" in conflict.detail
 
 
-@pytest.mark.long(but=("0.5",))
+@pytest.mark.long(but=("2",))
 @pytest.mark.parametrize("hall", [0.5, 1, 2])
 def test_no_design_of_a_ratio_has_fewer_fibres_than_are_needed_at_least(hall: float) -> None:
     design = of_ratio(hall, 1000)

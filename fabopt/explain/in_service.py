@@ -17,7 +17,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import ByLength
 from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.in_service import Base, MovePrices
-from fabopt.schema.installed import base_of, fabric_at
+from fabopt.schema.installed import base_of, fabric_at, switches_in_service
 from fabopt.schema.product import Purchasable
 
 # Moves of all kinds at no price, as a case writes them.
@@ -87,16 +87,15 @@ def _may_price_moves(anew: Case, base: Base) -> bool:
     free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
     case = anew.model_copy(update={"base": free})
     design = base_of(case)
-    if design is None or any(fabric.structure.kind != "clos" or fabric.clos.last_group for fabric in design.fabrics):
-        return False
+    assert design is not None
     there = Case.model_validate_json(json.dumps(design.case.content))
-    return not any(faults_of_moves(case, there, ""))
+    return not any(faults_of_moves(case, there, [fabric_at(one, base.stage) for one in design.fabrics], ""))
 
 
 def _named(inquiry: Inquiry, base: Base) -> Iterator[Conflict]:
     """The conflict of switches that a case names, and none of which goes with those in service in their tier."""
     for fabric in inquiry.case.fabrics:
-        for role, id_ in base.tiers_of(fabric.name):
+        for role, id_ in switches_in_service(inquiry.case, fabric.name):
             named = fabric.switches.model_dump()[role]
             if named != "any" and id_ not in named:
                 more = fabric.switches.model_copy(update={role: (*named, id_)})

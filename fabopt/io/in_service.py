@@ -51,7 +51,6 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content})
     told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
     faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file)]
-    faults += faults_of_moves(case, told.case, file)
     if design.fabrics and design.stages:
         faults += faults_of_floor(case, design, told.case, file, shown(path))
     if faults:
@@ -147,7 +146,7 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
         yield "topology", f"only a Clos can be gone on from, and this is a {fabric.topology}"
         return
     mixed = (tier for tier in fabric.tiers if tier.other is not None and fabric.structure.last_group is None)
-    if any(mixed) or any(tier.stand_ins for tier in fabric.tiers) or fabric.nic.stand_ins:
+    if any(mixed) or fabric.nic.stand_ins:
         yield "tiers", "a tier of several products cannot be gone on from"
     if fabric.homing in ("pair", "dual") or fabric.peer_links is not None:
         yield "homing", "pairs of switches cannot be gone on from"
@@ -199,7 +198,8 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
                 problem = f"{attachment.name} is in service otherwise in {base.file}"
                 yield fault(file, where, problem, attachment.name, hint=hint)
     yield from _not_yet(case, file)
-    yield from _moves_beside_last_groups(case, base, file)
+    yield from _told_apart(case, base, file)
+    yield from faults_of_moves(case, base.case, base.fabrics, file)
     kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     known = {one.id for kind in kinds for one in getattr(catalog, kind)}
     for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
@@ -219,13 +219,22 @@ def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: st
             yield fault(file, where, problem, servers, allowed=str(base.servers), hint=hint)
 
 
-def _moves_beside_last_groups(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
-    """Prices of moves, where the last group of some fabric is unlike the others."""
-    owned = [one.name for one in base.fabrics if one.clos.last_group is not None]
-    if owned and case.base is not None and case.base.move is not None:
-        problem = "does not go with a last group of its own"
-        hint = "leave it out, or design the base with `groups: equal`"
-        yield fault(file, "base.move", problem, ", ".join(owned), hint=hint)
+def _told_apart(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
+    """Keys that weigh or count switches as those of one product, where a tier in service has several."""
+    rules, there = case.procurement, {one.name: one for one in base.fabrics}
+    for index, fabric in enumerate(case.fabrics):
+        of_name = there.get(fabric.name)
+        for tier in () if of_name is None else (one for one in of_name.tiers if one.stand_ins):
+            given = {
+                f"fabrics[{index}].roce": fabric.roce,
+                f"fabrics[{index}].max_latency_us": fabric.max_latency_us,
+                f"procurement.max_vendors.{tier.role}": rules.max_vendors.get(tier.role),
+                f"procurement.min_sources.{tier.role}": rules.min_sources.get(tier.role),
+            }
+            for key in (key for key, value in given.items() if value is not None):
+                problem = f"does not go with a {tier.role} tier of several products, in service in {base.file}"
+                products = " and ".join(own.id for own in tier.types)
+                yield fault(file, key, problem, products, hint="leave it out; docs/buying.md")
 
 
 def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, float]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fabopt.errors import Fault, fault
 from fabopt.schema.case import Case
+from fabopt.schema.fabric_design import FabricDesign
 
 
-def faults_of_moves(case: Case, base: Case, file: str) -> Iterator[Fault]:
-    """Keys of a case that prices moves, or of the case in service (``base``), with which they are not worked out."""
+def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], file: str) -> Iterator[Fault]:
+    """What of a case that prices moves, or of the case in service (``base``) and its ``fabrics``, they are not worked
+    out with.
+    """
     if case.base is None or case.base.move is None:
         return
     hint = "leave out `base.move`, so that nothing moves, or this key; docs/formulation/outside.md"
@@ -24,3 +27,12 @@ def faults_of_moves(case: Case, base: Case, file: str) -> Iterator[Fault]:
     for key, is_given in given.items():
         if is_given:
             yield fault(file, key, "does not go with `base.move`", hint=hint)
+    hint = "leave it out, so that nothing moves, or design the base with"
+    for fabric in fabrics:
+        if fabric.clos.last_group is not None:
+            problem = "does not go with a last group of its own"
+            yield fault(file, "base.move", problem, fabric.name, hint=f"{hint} `groups: equal`")
+        for tier in (tier for tier in fabric.tiers if tier.stand_ins):
+            problem = f"does not go with a {tier.role} tier of several products"
+            products = " and ".join(own.id for own in tier.types)
+            yield fault(file, "base.move", problem, products, hint=f"{hint} `rules: {{interchangeable: false}}`")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from fabopt.parts.switches import SwitchType
+from fabopt.parts.interchangeable import are_alike
 from fabopt.problem.fabric import FabricProblem, InService
-from fabopt.problem.interchangeable import beside_those_in_service
+from fabopt.problem.interchangeable import Standing, beside_those_in_service
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Base
-from fabopt.schema.installed import base_of, fabric_at
+from fabopt.schema.installed import base_of, fabric_at, switches_in_service
 from fabopt.units import ceil_div
 
 
@@ -47,11 +47,11 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
 
 def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
     """A fabric's keys, with the switches in service among those that each tier may have, but where they may move."""
-    chosen: dict[str, object] = {}
-    for role, id_ in case.base.tiers_of(fabric.name) if case.base is not None and case.base.move is None else ():
+    chosen: dict[str, tuple[str, ...]] = {}
+    for role, id_ in switches_in_service(case, fabric.name):
         asked = getattr(fabric.switches, role)
         if not isinstance(asked, str):
-            chosen[role] = tuple(dict.fromkeys((*asked, id_)))
+            chosen[role] = tuple(dict.fromkeys((*chosen.get(role, asked), id_)))
     return fabric.model_copy(update={"switches": fabric.switches.model_copy(update=chosen)}) if chosen else fabric
 
 
@@ -78,9 +78,17 @@ def _with_others(case: Case, fabric: FabricProblem, of_all: FabricProblem) -> Fa
     asked = next(one for one in case.fabrics if one.name == fabric.name)
     assert fabric.in_service is not None
     there, switches = fabric.in_service.fabric, fabric.switches[fabric.in_service.fabric.protocol]
-    used: dict[str, SwitchType] = {tier.role: switches[tier.role][0] for tier in there.tiers if switches[tier.role]}
-    others = beside_those_in_service(case, asked, of_all.switches[there.protocol], used)
-    return replace(fabric, interchangeable=others)
+    offered = of_all.switches[there.protocol]
+    standing: dict[str, Standing] = {
+        tier.role: tuple((one, own.count) for own in tier.types for one in offered[tier.role] if one.id == own.id)
+        for tier in there.tiers
+        if tier.other is None and switches[tier.role]
+    }
+    for tier in there.tiers:
+        own = standing.get(tier.role, ())
+        if own and (len(own) < len(tier.types) or not all(are_alike(one, own[0][0]) for one, _ in own)):
+            return replace(fabric, switches={there.protocol: {**switches, tier.role: ()}})
+    return replace(fabric, interchangeable=beside_those_in_service(case, asked, offered, standing))
 
 
 def _with_rails(fabric: FabricDesign, asked: Fabric) -> FabricDesign:

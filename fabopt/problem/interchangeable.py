@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from fabopt.parts.interchangeable import are_alike, are_offers_of_one
 from fabopt.parts.lookup import Lookup
@@ -20,15 +21,26 @@ from fabopt.schema.case import Case, Fabric
 Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
 
 
+# Switches in service of each product of a tier, the one that it is named for first.
+Standing = tuple[tuple[SwitchType, int], ...]
+
+
+class Beside(NamedTuple):
+    """A tier in service: what is ``standing``, and ``ways``, each set of products of which one has all new switches."""
+
+    standing: Standing
+    ways: tuple[tuple[SwitchType, ...], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class InterchangeableSwitches:
     """The rule for one fabric. ``products``: by tier and id of its switch, the products that the tier may mix.
 
-    ``beside``: by tier in service, each set of products of which one has all new switches.
+    ``beside``: by tier in service.
     """
 
     products: Mapping[tuple[str, str], tuple[SwitchType, ...]]
-    beside: Mapping[str, tuple[tuple[SwitchType, ...], ...]] = field(default_factory=dict)
+    beside: Mapping[str, Beside] = field(default_factory=dict)
 
     def of(self, role: str, switch: SwitchType) -> tuple[SwitchType, ...]:
         """The products that a tier sized with a switch may mix; the switch alone if no product stands in for it."""
@@ -53,30 +65,35 @@ def interchangeable_switches(
 
 
 def beside_those_in_service(
-    case: Case, fabric: Fabric, switches: Mapping[str, tuple[SwitchType, ...]], used: Mapping[str, SwitchType]
+    case: Case, fabric: Fabric, switches: Mapping[str, tuple[SwitchType, ...]], standing: Mapping[str, Standing]
 ) -> InterchangeableSwitches | None:
     """The rule beside what is in service, as there is no more of it than there is; None where all new is like it.
 
-    ``switches``: of its protocol, by tier; ``used``: those in service, by tier.
+    ``switches``: of its protocol, by tier; ``standing``: those in service, by tier.
     """
     is_open = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, fabric))
     products = dict(_products(case, {"": switches}, is_open))
-    beside = {}
-    for role, own in used.items():
-        asked = getattr(fabric.switches, role)
-        is_new = isinstance(asked, str) or own.product.is_among(asked)
-        mixes = {mixed for (tier, _), mixed in products.items() if tier == role and own in mixed} | {(own,)}
-        beside[role] = tuple(
-            tuple(one for one in mixed if is_new or one is not own)
-            for mixed in sorted(mixes, key=lambda mixed: [one.id for one in mixed])
-            if not any({*mixed} < {*other} for other in mixes)
-        )
-    both = {place: mixed for place, mixed in products.items() if place[0] not in used}
-    if not both and all(ways == ((used[role],),) for role, ways in beside.items()):
+    beside = {role: Beside(there, _ways(role, fabric, products, there)) for role, there in standing.items()}
+    both = {place: mixed for place, mixed in products.items() if place[0] not in standing}
+    if not both and all((len(there), ways) == (1, ((there[0][0],),)) for there, ways in beside.values()):
         return None
-    for role, own in used.items():
-        both[role, own.id] = tuple({one.id: one for way in ((own,), *beside[role]) for one in way}.values())
+    for role, (there, ways) in beside.items():
+        both[role, there[0][0].id] = tuple({one.id: one for way in (dict(there), *ways) for one in way}.values())
     return InterchangeableSwitches(MappingProxyType(both), MappingProxyType(beside))
+
+
+def _ways(
+    role: str, fabric: Fabric, products: Mapping[tuple[str, str], tuple[SwitchType, ...]], standing: Standing
+) -> tuple[tuple[SwitchType, ...], ...]:
+    """Each largest set of products of which one has all new switches of a tier; some with none that may be new."""
+    asked, own = getattr(fabric.switches, role), [switch for switch, _ in standing]
+    mixes = {mixed for (tier, _), mixed in products.items() if tier == role and {*own} & {*mixed}}
+    mixes |= {(one,) for one in own}
+    return tuple(
+        tuple(one for one in mixed if one not in own or isinstance(asked, str) or one.product.is_among(asked))
+        for mixed in sorted(mixes, key=lambda mixed: [one.id for one in mixed])
+        if not any({*mixed} < {*other} for other in mixes)
+    )
 
 
 # One of each in an offering, so that fabrics under the same rule are known to be.

@@ -204,6 +204,10 @@ class StageStructure(Strict):
     oversubscription: dict[str, Number]
     metrics: Metrics
 
+    def switches(self, role: str) -> int:
+        """Number of switches of a tier."""
+        return {"leaf": self.leaves, "spine": self.spines, "core": self.cores}[role]
+
 
 Place = tuple[str, int]
 

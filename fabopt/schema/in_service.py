@@ -92,11 +92,6 @@ class Base(Strict):
         stages = (self.design or {}).get("stages", ())
         return int(stages[self.stage]["gpus"]) if stages else 0
 
-    def tiers_of(self, name: str) -> list[tuple[DeviceKind, str]]:
-        """The tiers of a fabric in service, each with the id of its switches."""
-        fabrics = [one for one in (self.design or {}).get("fabrics", ()) if one["name"] == name]
-        return [(tier["role"], tier["id"]) for fabric in fabrics for tier in fabric["tiers"]]
-
     @property
     def owned(self) -> dict[str, int | dict[float, int]]:
         """Units of parts in service with their spares, by id, and by length in metres of what is sold by length."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, StageStructure
 from fabopt.schema.structure import LastGroup, Structure
-from fabopt.schema.tiers import TierUse
+from fabopt.schema.tiers import StandInUse, TierUse
+from fabopt.units import summed
 
 
 def fabric_at(designed: FabricDesign, number: int) -> FabricDesign:
@@ -28,7 +32,8 @@ def as_installed(designed: FabricDesign, stage: StageStructure) -> FabricDesign:
         counts["spine"] = (stage.spines, stage.cores_per_group * stage.links_per_core_pair)
     last = _last_group(structure, stage.spines_per_pod)
     own = 0 if last is None else last.up_ports
-    tiers = [_tier(tier, *counts[tier.role], own) for tier in designed.tiers if counts[tier.role][0]]
+    so_far = designed.growth[: [one.stage for one in designed.growth].index(stage.stage) + 1]
+    tiers = [_tier(_mixed_at(tier, so_far), *counts[tier.role], own) for tier in designed.tiers if counts[tier.role][0]]
     installed = structure.model_copy(
         update={
             "tiers": len(tiers),
@@ -77,6 +82,30 @@ def _tier(tier: TierUse, count: int, up_ports: int, of_others: int) -> TierUse:
     if tier.other is not None and tier.role == "leaf":
         update["other"] = tier.other.model_copy(update={"up_ports": of_others})
     return tier.model_copy(update=update)
+
+
+def _mixed_at(tier: TierUse, so_far: Sequence[StageStructure]) -> TierUse:
+    """A tier with the products that some stages install, named for the one of which they install most."""
+    if not tier.stand_ins:
+        return tier
+    counts = [0, *(stage.switches(tier.role) for stage in so_far)]
+    lots = []
+    for stage, (before, now) in zip(so_far, pairwise(counts), strict=True):
+        others = [one for one in tier.stand_ins if one.stage == stage.stage]
+        own = now - before - sum(one.count for one in others)
+        lots += [StandInUse(stage=stage.stage, id=tier.id, count=own), *others]
+    units = summed((one.id, one.count) for one in lots)
+    most = min(units, key=lambda id_: (-units[id_], id_))
+    return tier.model_copy(update={"id": most, "stand_ins": tuple(one for one in lots if one.count and one.id != most)})
+
+
+def switches_in_service(case: Case, name: str) -> Counter[tuple[str, str]]:
+    """Switches of a fabric that are in service and stay there, by tier and id; none where they may move."""
+    base, there = base_of(case), list[TierUse]()
+    if base is not None and case.base is not None and case.base.move is None:
+        fabrics = [fabric_at(one, case.base.stage) for one in base.fabrics if one.name == name]
+        there = [own for fabric in fabrics for tier in fabric.tiers for own in tier.types]
+    return summed(((own.role, own.id), own.count) for own in there)
 
 
 def base_of(case: Case) -> Design | None:

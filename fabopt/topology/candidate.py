@@ -92,13 +92,14 @@ class NicPurchase(NamedTuple):
 class OpenTier(NamedTuple):
     """A tier whose switches may be of several ``products`` with the same ports; by stage, as is how many are ``added``.
 
-    ``switch``: the product that the candidate was sized with.
+    ``switch``: the product that the candidate was sized with; ``standing``: switches in service beside, by product.
     """
 
     role: Role
     switch: SwitchType
     products: tuple[tuple[SwitchType, ...], ...]
     added: tuple[int, ...]
+    standing: tuple[tuple[SwitchType, int], ...] = ()
 
     def kind(self, stage: int) -> tuple[str, ...]:
         """Ids of the products at a stage, equal for tiers that share a choice."""

@@ -73,6 +73,9 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
     for tiers in product(*open_tiers):
         devices, choices = dict(candidate.devices), list(candidate.choices)
         for tier in tiers:
+            for switch, units in tier.standing:
+                devices[0, tier.switch.item] -= units
+                devices[0, switch.item] = devices.get((0, switch.item), 0) + units
             for stage, count in enumerate(tier.added):
                 if count:
                     devices[stage, tier.switch.item] -= count
@@ -92,15 +95,16 @@ def _open_tiers(rule: InterchangeableSwitches, candidate: Candidate) -> Iterator
         return
     exchanged = {twin.role for twin in candidate.twins}
     for tier in candidate.design.file_part().tiers:
-        products, ways = rule.of(tier.role, tier.switch), rule.beside.get(tier.role)
-        if tier.other is not None or tier.role in exchanged or (len(products) == 1 and ways is None):
+        products, beside = rule.of(tier.role, tier.switch), rule.beside.get(tier.role)
+        if tier.other is not None or tier.role in exchanged or (len(products) == 1 and beside is None):
             continue
         added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
-        if ways is None:
+        if beside is None:
             yield [OpenTier(tier.role, tier.switch, (products,) * len(added), added)]
         else:
-            of_stages = [((tier.switch,), *[way] * (len(added) - 1)) for way in ways if way or not any(added[1:])]
-            yield [OpenTier(tier.role, tier.switch, of_each, added) for of_each in of_stages]
+            new = (0, *added[1:])
+            ways = [way for way in beside.ways if way] if any(new) else [(tier.switch,)]
+            yield [OpenTier(tier.role, tier.switch, (way,) * len(new), new, beside.standing) for way in ways]
 
 
 def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:
@@ -109,7 +113,7 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
     A tier is named for the product that most of its switches are.
     """
     decided = [(option.device, count) for option, count in units if option.device is not None and count]
-    if not decided:
+    if not decided and not candidate.open_tiers:
         return candidate, list(units)
     devices = dict(candidate.devices)
     nics = tuple(NicPurchase(use.stage, use.item, count) for use, count in decided if use.item.kind == "nic")
@@ -125,7 +129,8 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
             installed = tuple(_installed(tier, dealt))
             for stage, switch, count in installed:
                 devices[stage, switch.item] = devices.get((stage, switch.item), 0) + count
-            stand_ins[tier.role] = tuple(switch for switch in installed if switch.switch is not most)
+            there = (StandIn(0, switch, count) for switch, count in tier.standing)
+            stand_ins[tier.role] = tuple(one for one in (*there, *installed) if one.switch is not most)
         assert isinstance(design, Retypable)
         design = design.with_switches(switches, stand_ins)
     bought = replace(
@@ -137,7 +142,9 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
 def _most_of(tier: OpenTier, dealt: Dealt) -> SwitchType:
     """The product that most switches of a tier are; of equals the first id."""
     types = {switch for products in tier.products for switch in products}
-    return min(types, key=lambda switch: (-sum(counts.get(switch.item, 0) for counts in dealt), switch.id))
+    units = summed((switch, counts.get(switch.item, 0)) for switch in types for counts in dealt)
+    units.update(dict(tier.standing))
+    return min(units, key=lambda switch: (-units[switch], switch.id))
 
 
 def _installed(tier: OpenTier, dealt: Dealt) -> Iterator[StandIn]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from fabopt.rules.defaults import NO_RULES
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.hashes import sha256_of
-from fabopt.schema.installed import base_of, fabric_at
+from fabopt.schema.installed import switches_in_service
 from fabopt.schema.product import Cage
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
@@ -126,7 +124,7 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """
     designed, wanted, allowed = fabric.designed, fabric.wanted, fabric.wanted.switches
     by_role = {"leaf": allowed.leaf, "spine": allowed.spine, "core": allowed.core}
-    there = _in_service(fabric)
+    there = switches_in_service(fabric.evidence.case, wanted.name)
     for tier, product in fabric.switch_types:
         if tier.count > there[tier.role, tier.id]:
             offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
@@ -137,16 +135,6 @@ def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
         offered(proof, f"NIC {designed.nic.id}", wanted.nics, designed.nic.id, fabric.nic.end_of_life)
         priced(proof, designed.nic.id, fabric.nic.price_usd, fabric.nic.power_w)
     proof.note(", ".join([designed.nic.id, *(tier.id for tier, _ in fabric.switch_types)]))
-
-
-def _in_service(fabric: FabricEvidence) -> Counter[tuple[str, str]]:
-    """Switches of a fabric that are in service and stay there, by tier and id."""
-    case = fabric.evidence.case
-    base, counts = base_of(case), Counter[tuple[str, str]]()
-    if base is not None and case.base is not None and case.base.move is None:
-        of_name = (fabric_at(one, case.base.stage) for one in base.fabrics if one.name == fabric.wanted.name)
-        counts.update({(own.role, own.id): own.count for one in of_name for tier in one.tiers for own in tier.types})
-    return counts
 
 
 def offered(proof: Proof, what: str, allowed: object, part: str, end_of_life: bool) -> None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.design import TierUse
+from fabopt.schema.installed import switches_in_service
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.futures import ways_to_grow
 from fabopt.verify.proof import Proof, since, where
@@ -37,7 +38,7 @@ def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     for its most frequent product. Source: docs/buying.md, interchangeable switches.
     """
     evidence = fabric.evidence
-    of_one = all(_are_of_one(evidence, tier) for tier in fabric.designed.tiers if tier.stand_ins)
+    of_one = all(_is_more_of_one(fabric, tier) for tier in fabric.designed.tiers if tier.stand_ins)
     is_open = of_one or is_kept(evidence.case.rules, INTERCHANGEABLE)
     proof.holds(is_open, f"rule `{INTERCHANGEABLE}` is off")
     proof.holds(not evidence.case.site.has_floor, "switches are interchangeable on no floor")
@@ -103,9 +104,13 @@ def _tier_is_mixed_as_allowed(proof: Proof, fabric: FabricEvidence, tier: TierUs
     proof.note(f"{tier.role}: " + " + ".join(f"{count} x {id_}" for id_, count in counts.items()))
 
 
-def _are_of_one(evidence: Evidence, tier: TierUse) -> bool:
-    """Whether the switches of a tier are offers of one product by several vendors."""
-    return len({evidence.part(listed_type.id, Switch).base_id for listed_type in tier.types}) == 1
+def _is_more_of_one(fabric: FabricEvidence, tier: TierUse) -> bool:
+    """Whether the switches of a tier are of one product, by whichever vendor; beside those in service, of one there."""
+    there = switches_in_service(fabric.evidence.case, fabric.wanted.name)
+    new = {own.id for own in tier.types if own.count > there[tier.role, own.id]}
+    old = {id_ for role, id_ in there if role == tier.role}
+    of_new, of_old = ({fabric.evidence.part(id_, Switch).base_id for id_ in ids} for ids in (new, old))
+    return len(of_new) <= 1 and (not of_old or of_new <= of_old)
 
 
 def _is_alike(proof: Proof, own: Switch, other: Switch) -> None:

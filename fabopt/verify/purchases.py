@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from fabopt.schema.catalog import ByLength, CableLength, Nic, Panel, Switch, Transceiver
-from fabopt.schema.design import MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse, StageStructure
+from fabopt.schema.design import MOVED_DESCRIPTION, BomRow, FabricDesign, LogicalUse
 from fabopt.schema.product import Product, Purchasable
 from fabopt.schema.server import Server
 from fabopt.schema.subnet_manager import twins_of
@@ -92,7 +92,7 @@ def _fabric_items(evidence: Evidence, designed: FabricDesign, built_in: bool) ->
     used: Counter[tuple[int, BilledItem]] = Counter()
     grown = {stage_of_file.stage: stage_of_file for stage_of_file in designed.growth}
     for tier in designed.tiers:
-        counts = [_installed(grown[name], tier.role) for name in evidence.stage_names] if grown else [tier.count]
+        counts = [grown[name].switches(tier.role) for name in evidence.stage_names] if grown else [tier.count]
         if counts[-1] != tier.count:
             raise ValueError(f"growth ends with {some(counts[-1], f'{tier.role} switch')}, the tier has {tier.count}")
         for stage, more in enumerate(_added(counts)):
@@ -136,10 +136,6 @@ def _link_parts_by_stage(evidence: Evidence, designed: FabricDesign) -> Counter[
     for row in np.flatnonzero(modules.fabric == index).tolist():
         used[int(modules.stage[row]), BilledItem("transceiver", modules.part[row])] += 1
     return used
-
-
-def _installed(stage: StageStructure, role: str) -> int:
-    return {"leaf": stage.leaves, "spine": stage.spines, "core": stage.cores}[role]
 
 
 @dataclass(frozen=True, eq=False)

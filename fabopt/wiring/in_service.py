@@ -71,6 +71,18 @@ class _Kept:
         for row in np.flatnonzero(there).tolist():
             yield (devices.role[row], devices.fabric[row], int(devices.plane[row])), row
 
+    @property
+    def products(self) -> list[str]:
+        """The product of each device: of those in service as it is there, if the design has as many of each."""
+        devices, theirs = self.wiring.devices, self.base.devices
+        products, there = list(devices.product), np.flatnonzero(self.device_of != NOTHING).tolist()
+        for rows in grouped(((devices.role[row], devices.fabric[row]), row) for row in there).values():
+            of_base = [theirs.product[row] for row in self.device_of[rows].tolist()]
+            if sorted(of_base) == sorted(products[row] for row in rows):
+                for row, product in zip(rows, of_base, strict=True):
+                    products[row] = product
+        return products
+
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:
         """Rows of the links of the first stage, and of the same links in the base, both of shape (links,)."""
@@ -141,7 +153,9 @@ class _Kept:
         labels = named(cable_of[:-1], self.base.cables.name, name_of, cables.stage)
         return replace(
             wiring,
-            devices=replace(wiring.devices, name=named_devices(wiring, self.base, self.device_of)),
+            devices=replace(
+                wiring.devices, name=named_devices(wiring, self.base, self.device_of), product=self.products
+            ),
             links=replace(links, a_cage=self.at(links.a, links.a_cage), b_cage=self.at(links.b, links.b_cage)),
             modules=replace(modules, cage=self.at(modules.device, modules.cage)),
             lent=replace(lent, b_cage=self.at(lent.b, lent.b_cage)),

@@ -135,6 +135,14 @@ def wiring_of(design: Design) -> Wiring:
 
     Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
     """
+    wiring, base = _counted(design), base_wiring(design, wiring_of)
+    if base is None:
+        return wiring
+    return kept(design, wiring, base, _counted) if stays_whole(design) else with_moves(design, wiring, base)
+
+
+def _counted(design: Design) -> Wiring:
+    """The wiring of a design as it counts its devices, cages and cables itself, whatever is in service."""
     embedded = Embedded(design)
     fabrics = [Numbers(embedded, fabric) for fabric in design.fabrics]
     devices, first = server_devices(embedded), []
@@ -152,8 +160,4 @@ def wiring_of(design: Design) -> Wiring:
     protocols = tuple(fabric.protocol for fabric in design.fabrics)
     links, cables, modules, lent = tables_of(cabled)
     links, modules, lent = in_pairs(plans, (links, modules, lent))
-    wiring = Wiring(names, protocols, table, links, cables, modules, lent)
-    base = base_wiring(design, wiring_of)
-    if base is None:
-        return wiring
-    return kept(design, wiring, base) if stays_whole(design) else with_moves(design, wiring, base)
+    return Wiring(names, protocols, table, links, cables, modules, lent)

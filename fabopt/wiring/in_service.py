@@ -19,7 +19,7 @@ from fabopt.schema.installed import base_of
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered
-from fabopt.wiring.model import NOTHING, Ints, Mask, Wiring, at_stage, wiring_at
+from fabopt.wiring.model import NOTHING, Ints, Links, Mask, Wiring, at_stage, wiring_at
 from fabopt.wiring.tables import cable_name
 
 # Cages of devices, by their rows: the cage of the base by that of the design.
@@ -39,19 +39,28 @@ def stays_whole(design: Design) -> bool:
     return base is None or base.move is None
 
 
-def kept(design: Design, wiring: Wiring, base: Wiring) -> Wiring:
-    """The wiring with the names, ports and labels of the base.
+def kept(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring]) -> Wiring:
+    """The wiring with the names, ports and labels of the base. ``counted``: makes the wiring of a design as it counts.
 
     Raises ``ValueError`` where its first stage is not the base.
     """
-    return _Kept(design, wiring, base).whole
+    return _Kept(design, wiring, base, counted).whole
 
 
 class _Kept:
     """A wiring while what is in service is found in it."""
 
-    def __init__(self, design: Design, wiring: Wiring, base: Wiring) -> None:
+    def __init__(self, design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring]) -> None:
         self.embedded, self.wiring, self.base = Embedded(design), wiring, base
+        self.counted = counted
+
+    @cached_property
+    def links_in_base(self) -> Links:
+        """The links of the base by its own numbers, row by row; it may have its names and ports from a base too."""
+        service = base_of(self.embedded.case)
+        is_first = service is None or service.case.content.get("base") is None
+        again = None if is_first else base_wiring(self.embedded.design, self.counted)
+        return (self.base if again is None else again).links
 
     @cached_property
     def device_of(self) -> Ints:
@@ -86,7 +95,7 @@ class _Kept:
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:
         """Rows of the links of the first stage, and of the same links in the base, both of shape (links,)."""
-        links, theirs = at_stage(self.wiring, 0), self.base.links
+        links, theirs = at_stage(self.wiring, 0), self.links_in_base
         own = np.flatnonzero(links.stage == 0)
         if len(own) != len(theirs):
             raise ValueError("the first stage has other links than are in service")

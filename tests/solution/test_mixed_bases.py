@@ -67,8 +67,6 @@ def test_it_is_gone_on_from_switch_by_switch(tmp_path: Path) -> None:
     assert_stays(design, base, 1)
     assert types(design)["leaf"] == {"own": 3, "other": 1}
     assert {name: makers(design)[name] for name in makers(base)} == makers(base)
-    again = gone_on(two_makers(1), of_servers(16), design, tmp_path)
-    assert capex(again) == 0 and live(wiring_of(again)) == live(wiring_of(design))
     # before its last stage, two leaves of the first maker were not there yet
     early = gone_on(two_makers(1), of_servers(8), design, tmp_path, "in-service")
     assert capex(early) == 0 and live(wiring_of(early)) == live(wiring_of(base))
@@ -207,7 +205,7 @@ def widened(fabric: Json) -> Json:
     return {**fabric, "tiers": "any", "max_oversubscription": 12}
 
 
-@pytest.mark.long(but=("18",))
+@pytest.mark.long(but=("21",))
 @pytest.mark.parametrize("seed", range(60 * MORE_SEEDS))
 def test_what_is_live_stays_whoever_made_it(seed: int, tmp_path: Path) -> None:
     """Of one maker, then with another's switches beside it, then with either's."""

@@ -50,7 +50,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
     base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content})
     told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
-    faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file)]
+    faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file), *_told_apart(case, told, file)]
     if design.fabrics and design.stages:
         faults += faults_of_floor(case, design, told.case, file, shown(path))
     if faults:
@@ -198,8 +198,6 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
                 problem = f"{attachment.name} is in service otherwise in {base.file}"
                 yield fault(file, where, problem, attachment.name, hint=hint)
     yield from _not_yet(case, file)
-    yield from _told_apart(case, base, file)
-    yield from faults_of_moves(case, base.case, base.fabrics, file)
     kinds = ("switches", "nics", "transceivers", "cables", "fibres", "servers")
     known = {one.id for kind in kinds for one in getattr(catalog, kind)}
     for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
@@ -220,7 +218,10 @@ def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: st
 
 
 def _told_apart(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
-    """Keys that weigh or count switches as those of one product, where a tier in service has several."""
+    """Keys that weigh or count switches as those of one product, where a tier in service has several; what moves are not
+    worked out with.
+    """
+    yield from faults_of_moves(case, base.case, base.fabrics, file)
     rules, there = case.procurement, {one.name: one for one in base.fabrics}
     for index, fabric in enumerate(case.fabrics):
         of_name = there.get(fabric.name)

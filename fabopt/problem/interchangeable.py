@@ -25,7 +25,7 @@ Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
 Standing = tuple[tuple[SwitchType, int], ...]
 
 
-class Beside(NamedTuple):
+class TierInService(NamedTuple):
     """A tier in service: what is ``standing``, and ``ways``, each set of products of which one has all new switches."""
 
     standing: Standing
@@ -40,7 +40,7 @@ class InterchangeableSwitches:
     """
 
     products: Mapping[tuple[str, str], tuple[SwitchType, ...]]
-    beside: Mapping[str, Beside] = field(default_factory=dict)
+    beside: Mapping[str, TierInService] = field(default_factory=dict)
 
     def of(self, role: str, switch: SwitchType) -> tuple[SwitchType, ...]:
         """The products that a tier sized with a switch may mix; the switch alone if no product stands in for it."""
@@ -73,7 +73,7 @@ def beside_those_in_service(
     """
     is_open = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, fabric))
     products = dict(_products(case, {"": switches}, is_open))
-    beside = {role: Beside(there, _ways(role, fabric, products, there)) for role, there in standing.items()}
+    beside = {role: TierInService(there, _ways(role, fabric, products, there)) for role, there in standing.items()}
     both = {place: mixed for place, mixed in products.items() if place[0] not in standing}
     if not both and all((len(there), ways) == (1, ((there[0][0],),)) for there, ways in beside.values()):
         return None

@@ -218,8 +218,8 @@ def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: st
 
 
 def _told_apart(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
-    """Keys that weigh or count switches as those of one product, where a tier in service has several; what moves are not
-    worked out with.
+    """What moves are not worked out with, and keys that weigh or count switches as those of one product, where a tier
+    in service has several.
     """
     yield from faults_of_moves(case, base.case, base.fabrics, file)
     rules, there = case.procurement, {one.name: one for one in base.fabrics}

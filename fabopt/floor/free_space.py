@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fabopt.floor.airflow import HallAir
-from fabopt.floor.layouts import Layout
+from fabopt.floor.layouts import AIR, Layout, own_part
 from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
-from fabopt.floor.policies import SwitchSize
+from fabopt.floor.policies import Part, SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Mask
-from fabopt.floor.standing import StandingSwitches
+from fabopt.floor.standing import Neighbours, StandingFabric, StandingSwitches
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +126,13 @@ class FreeSpace:
         top = np.where(space.installed > self.installed, top - last, top)
         return replace(space, top_unit=top, units=np.maximum(0, top - bottom))
 
+    def _with_nics(self, server_racks: Ints, nics: RackLoad) -> FreeSpace:
+        """The space left beside the NICs in every rack of servers."""
+        if not any(nics):
+            return self
+        load = self.load - np.outer(nics, self.beside)
+        return replace(self, load=load, row_mw=self._rows_without(server_racks, nics))
+
     def _rows_without(self, racks: Ints, load: RackLoad) -> Ints | None:
         if self.row_mw is None:
             return None
@@ -137,10 +144,56 @@ def space_in(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
 
     ``nics``: load of its NICs in every rack of servers; ``load`` is negative where it exceeds what is free.
     """
+    return _whole_space(layout)._with_nics(layout.server_racks, nics)
+
+
+def space_beside(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
+    """Space for a fabric in the racks of a layout; where several are in service, what is there of its own, and its
+    share of the room below the lowest switch of any. ``nics``: load of its NICs in every rack of servers.
+    """
+    if layout.standing is None or layout.neighbours is None:
+        return space_in(layout, nics)
+    shared = _below_all(_whole_space(layout), layout.standing, layout.neighbours)
+    return shared._with_nics(layout.server_racks, nics)
+
+
+def _whole_space(layout: Layout) -> FreeSpace:
     none, plan = np.zeros(len(layout.plan), dtype=np.int64), layout.plan
-    load, row_mw = layout.free_load, layout.free_row_mw
-    if any(nics):
-        load = load - np.outer(nics, layout.servers_in_rack > 0)
-    of_racks = layout.free_units, load, layout.top_unit, none, none, layout.most
-    space = FreeSpace(*of_racks, plan.limits, plan.row, row_mw, layout.servers_in_rack > 0, layout.air)
-    return replace(space, row_mw=space._rows_without(layout.server_racks, nics)) if any(nics) else space
+    of_racks = layout.free_units, layout.free_load, layout.top_unit, none, none, layout.most
+    return FreeSpace(*of_racks, plan.limits, plan.row, layout.free_row_mw, layout.servers_in_rack > 0, layout.air)
+
+
+def _below_all(space: FreeSpace, own: StandingFabric, neighbours: Neighbours) -> FreeSpace:
+    """Space of whole racks, as a fabric in service shares it with its neighbours."""
+    racks, share, bottom = len(space.units), neighbours.share, space.top_unit - space.units
+    taken, there = neighbours.taken(racks), own.taken(racks)
+    top = np.minimum(space.top_unit, neighbours.lowest_units(racks, space.limits) - 1)
+
+    def part(what: Callable[[Part, Ints], Ints], parts: Sequence[Part], amounts: Ints) -> Ints:
+        """The fabric's part of what is left in each rack, shape (racks,); ``parts``: beside servers, and alone."""
+        beside, alone = (what(own, np.maximum(0, amounts)) for own in parts)
+        return np.where(space.beside, beside, alone)
+
+    of_loads = zip(share.beside.load, share.alone.load, strict=True)
+    loads = [
+        has + part(own_part, parts, most - of_all)
+        for parts, most, of_all, has in zip(of_loads, space.load, taken.load, there.load, strict=True)
+    ]
+    row_mw = space.row_mw
+    if row_mw is not None:
+        of_all, has = (np.bincount(space.row, one.load[AIR], len(row_mw)).astype(np.int64) for one in (taken, there))
+        left, parts = np.maximum(0, row_mw - of_all), (share.beside.load[AIR], share.alone.load[AIR])
+        row_mw = has + sum(own_part(of_room, left) for of_room in parts) // len(parts)
+    return replace(
+        space,
+        units=part(Part.of, (share.beside.units, share.alone.units), top - bottom),
+        top_unit=top - part(Part.start, (share.beside.units, share.alone.units), top - bottom),
+        load=np.array(loads),
+        most=(
+            there.switches
+            + part(Part.of, (share.beside.switches, share.alone.switches), space.most[0] - taken.switches),
+            there.cable_ends
+            + part(Part.of, (share.beside.cable_ends, share.alone.cable_ends), space.most[1] - taken.cable_ends),
+        ),
+        row_mw=row_mw,
+    )

@@ -21,7 +21,7 @@ from fabopt.floor.policies import WHOLE, Part, Policy, Share, in_halls, switch_r
 from fabopt.floor.rack_rules import FEWEST_RACKS, RackLimits, empty_racks
 from fabopt.floor.racks import UNIT_M, Floats, Ints, Positions, height_m, racks_needed
 from fabopt.floor.server_racks import racks_of_servers
-from fabopt.floor.standing import StandingFabric
+from fabopt.floor.standing import Neighbours, StandingFabric
 from fabopt.units import ceil_div
 
 # In these the racks of leaves follow from the racks of their servers, not from the racks for switches.
@@ -62,7 +62,8 @@ class Layout:
     switches. ``spread_over``: least racks for the spines of a pod, cores, and leaves of a group of several racks; None:
     two, where rule ``rack-spread`` holds. ``pins``: by tier (0: leaves), the racks that the case names, in place of
     ``switch_racks``. ``air``: the way in which racks of switches blow. ``standing``: what is in service, in racks that
-    are among these; None without a base.
+    are among these; None without a base. ``neighbours``: where several fabrics are in service, which share the room
+    below all of them; else None.
     """
 
     plan: FloorPlan
@@ -77,6 +78,7 @@ class Layout:
     pins: Pins = field(default_factory=dict)
     air: HallAir = ANY_AIR
     standing: StandingFabric | None = None
+    neighbours: Neighbours | None = None
 
     @cached_property
     def name(self) -> str:
@@ -102,7 +104,7 @@ class Layout:
         of_size = size.height_u, size.places.tobytes(), size.units, size.load, size.is_whole
         stands = None if self.standing is None else self.standing.key
         fixed = self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
-        return *fixed, self.air, stands
+        return *fixed, self.air, stands, None if self.neighbours is None else self.neighbours.key
 
     @property
     def spreads_leaves(self) -> bool:
@@ -189,7 +191,7 @@ class Layout:
         for row, servers in enumerate(self.server_size.load):
             if (with_servers[row] < UNLIMITED).any() or (without[row] < UNLIMITED).any():
                 left = np.maximum(0, with_servers[row] - servers)
-                free[row] = np.where(has_servers, _own_part(beside[row], left), _own_part(alone[row], without[row]))
+                free[row] = np.where(has_servers, own_part(beside[row], left), own_part(alone[row], without[row]))
         return free
 
     @cached_property
@@ -201,7 +203,7 @@ class Layout:
             return None
         racks = np.bincount(self.plan.row[self.server_racks], minlength=self.plan.floor.rows)
         left = self.plan.row_air_mw - racks * self.server_size.load.air_mw
-        beside, alone = (_own_part(room.load[AIR], left) for room in (self.share.beside, self.share.alone))
+        beside, alone = (own_part(room.load[AIR], left) for room in (self.share.beside, self.share.alone))
         return beside if (left < 0).any() or self.share.beside == self.share.alone else (beside + alone) // 2
 
     # -- what runs cannot be shorter than -----------------------------------------------------------------------------
@@ -337,7 +339,8 @@ class Layout:
         return np.where(leaves[:, None] == racks[None, :], self.plan.least_in_rack_m, run)
 
 
-def _own_part(part: Part, amount: Amount) -> Amount:
+def own_part(part: Part, amount: Amount) -> Amount:
+    """A part of an amount that may be unlimited, rounded down."""
     return amount // part.whole * part.own
 
 

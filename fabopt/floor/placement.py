@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fabopt.floor.free_space import space_in
+from fabopt.floor.free_space import space_beside
 from fabopt.floor.layouts import Layout
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS
@@ -28,7 +28,7 @@ class _Filling:
 
     def __init__(self, layout: Layout, sizes: Sequence[SwitchSize], staying: Sequence[StandingSwitches] = ()) -> None:
         self.layout = layout
-        self.space = space_in(layout, sizes[0].nics)
+        self.space = space_beside(layout, sizes[0].nics)
         self.staying = staying
         if layout.standing is not None:
             of_tiers = (*sizes, *layout.standing.sizes[len(sizes) :])

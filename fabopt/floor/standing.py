@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.floor.policies import SwitchSize
+from fabopt.floor.policies import Share, SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Positions
 from fabopt.network.clos_links import ClosNumbers
@@ -27,6 +27,14 @@ class StandingSwitches(NamedTuple):
     number: Ints
     rack: Ints
     unit: Ints
+
+
+class RackRoomTaken(NamedTuple):
+    """Switches and cable ends in each rack, both of shape (racks,), and their load, shape (quantities, racks)."""
+
+    switches: Ints
+    cable_ends: Ints
+    load: Ints
 
 
 NONE_STAY = StandingSwitches(*(np.array([], dtype=np.int64) for _ in StandingSwitches._fields))
@@ -60,6 +68,15 @@ class StandingFabric:
                     return None
             stay.append(StandingSwitches(number, own.rack[there], own.unit[there]))
         return tuple(stay)
+
+    def taken(self, racks: int) -> RackRoomTaken:
+        """What its switches, and its NICs in racks of servers, take of each of ``racks``."""
+        switches, ends = np.zeros(racks, dtype=np.int64), np.zeros(racks, dtype=np.int64)
+        load = np.outer(self.sizes[0].nics, np.bincount(self.server_racks, minlength=racks))
+        for own, size in zip(self.tiers, self.sizes, strict=True):
+            there = np.bincount(own.rack, minlength=racks)
+            switches, ends, load = switches + there, ends + there * size.cable_ends, load + np.outer(size.load, there)
+        return RackRoomTaken(switches, ends, load)
 
     def racks_of(self, tier: int) -> Ints:
         """Racks of the switches of a tier that the file plans, in the order of the plan, shape (racks found,)."""
@@ -99,6 +116,28 @@ class StandingFabric:
             q=own.spines_per_core_group,
             m2=own.links_per_core_pair,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Several fabrics in service in racks that they share: all of them, and a fabric's share of the room below."""
+
+    fabrics: tuple[StandingFabric, ...]
+    share: Share
+
+    def lowest_units(self, racks: int, limits: RackLimits) -> Ints:
+        """The lowest unit of the switches of all, and of their cable managers, shape (racks,)."""
+        return np.asarray(np.minimum.reduce([one.lowest_units(racks, limits) for one in self.fabrics]))
+
+    def taken(self, racks: int) -> RackRoomTaken:
+        """What all take of each of ``racks``."""
+        columns = zip(*(one.taken(racks) for one in self.fabrics), strict=True)
+        return RackRoomTaken(*(np.asarray(sum(column)) for column in columns))
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for neighbours that stand alike, with equal shares."""
+        return tuple(one.key for one in self.fabrics), self.share
 
 
 def _switches(tier: int, numbers: ClosNumbers) -> int:

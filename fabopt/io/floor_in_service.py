@@ -102,7 +102,6 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
     given = {
         "site.spread": "halls" in (case.site.spread, told.site.spread),
         "site.cabling": case.site.trunked or told.site.trunked,
-        "fabrics": len(case.fabrics) > 1,
         "fabrics[0].attachments": any(one.attachments for one in (*case.fabrics, *told.fabrics)),
     }
     stands = {(fabric.name, str(tier.role)): tier.id for fabric in base.fabrics for tier in fabric.tiers}
@@ -113,7 +112,6 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
                 problem = "on a floor new switches are of the models in service"
                 yield fault(file, f"fabrics[{index}].switches.{role}", problem, list(asked), allowed=own)
     problems = {
-        "fabrics": "several fabrics do not go with a base on a floor",
         "fabrics[0].attachments": "devices of attachments, hosts of rule `subnet-manager` among them, do not go with a "
         "base on a floor",
     }

@@ -179,6 +179,74 @@ def test_no_live_place_cable_or_length_changes(seed: int, tmp_path: Path) -> Non
         assert live(wiring_of(design)) == live(wiring_of(base))
 
 
+# -- several fabrics --------------------------------------------------------------------------------------------------
+
+
+def two_fabrics(content: Json, **keys: Any) -> Json:
+    """A case with its fabric twice: for computing and for storage."""
+    (fabric,) = content["fabrics"]
+    storage = {**fabric, "name": "storage", "role": "storage", "homing": "single", **keys}
+    return {**content, "fabrics": [fabric, storage]}
+
+
+def parts_of_two() -> Json:
+    found = parts()
+    found["servers"][0]["nic_slots"] = 2
+    return found
+
+
+def test_several_fabrics_keep_their_places_and_new_switches_are_below_all_of_them(tmp_path: Path) -> None:
+    """Leaves and a spine of either in racks of servers and in others: three, then six servers more."""
+    base = designed(parts_of_two(), two_fabrics(on_floor(6, max_oversubscription=3)))
+    same, more = (
+        gone_on(parts_of_two(), two_fabrics(on_floor(servers, max_oversubscription=3)), base, tmp_path)
+        for servers in (6, 9)
+    )
+    for design in (same, more):
+        assert_stays(design, base, 0)
+    assert same.totals is not None and same.totals.capex_usd == 0
+    assert live(wiring_of(same)) == live(wiring_of(base))
+    lowest: dict[str, int] = {}
+    for there in base.fabrics:
+        for rack, unit in (*there.places.leaf, *there.places.spine):
+            lowest[rack] = min(unit, lowest.get(rack, unit))
+    for now, there in zip(more.fabrics, base.fabrics, strict=True):
+        assert now.places.leaf[:2] == there.places.leaf and now.places.spine == there.places.spine
+        ((rack, unit),) = now.places.leaf[2:]
+        assert unit < lowest.get(rack, 99)
+    # of each fabric a leaf, three cards, and a cable for each of them and to the spine
+    bought = Counter({"eight": 0})
+    for row in more.bom:
+        bought[row.id] += row.quantity
+    assert +bought == Counter({"eight": 2, "card": 6, "cable": 8})
+
+
+def test_a_new_switch_in_the_units_of_another_fabric_is_refused(tmp_path: Path) -> None:
+    base = designed(parts_of_two(), two_fabrics(on_floor(6, max_oversubscription=3)))
+    design = gone_on(parts_of_two(), two_fabrics(on_floor(9, max_oversubscription=3)), base, tmp_path)
+    content = design.model_dump(mode="json", by_alias=True)
+    assert failed(content) == set()
+    compute, storage = content["fabrics"]
+    compute["placement"]["leaf"][2] = storage["placement"]["spine"][0]
+    assert "boxes_fit_racks" in failed(content)
+
+
+# those of the first 30 seeds that have a base
+@pytest.mark.long(but=("6",))
+@pytest.mark.parametrize("seed", [0, 2, 3, 6, 16, 18, 20, 23, 28])
+def test_no_live_place_of_several_fabrics_changes(seed: int, tmp_path: Path) -> None:
+    catalog, before, after = random_base(seed)
+    catalog["servers"][0]["nic_slots"] = 4
+    both = [two_fabrics(one, max_oversubscription=4) for one in (before, after)]
+    base = designed(catalog, both[0])
+    same, more = (gone_on(catalog, one, base, tmp_path) for one in both)
+    for design in (same, more):
+        assert design.status == "optimal"
+        assert_stays(design, base, 0)
+    assert same.totals is not None and same.totals.capex_usd == 0
+    assert live(wiring_of(same)) == live(wiring_of(base))
+
+
 # -- what check refuses -----------------------------------------------------------------------------------------------
 
 

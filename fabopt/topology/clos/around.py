@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from fabopt.floor.layouts import Layout, reachable
+from fabopt.floor.policies import WHOLE
 from fabopt.floor.racks import Ints, Positions, height_m
-from fabopt.floor.standing import StandingFabric
+from fabopt.floor.standing import Neighbours, StandingFabric
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.in_service import first_stage
@@ -38,33 +39,40 @@ def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> Standi
     return StandingFabric(racks, tiers, there.whole.clos, there.sizes[-1], first, sizes)
 
 
-def beside(layouts: Iterable[Layout], standing: StandingFabric) -> list[Layout]:
-    """The different layouts in which new servers and switches are beside those in service."""
-    return list({layout.key_on_plan: layout for one in layouts for layout in _around(one, standing)}.values())
+def beside(layouts: Iterable[Layout], standing: Sequence[StandingFabric], index: int) -> list[Layout]:
+    """The different layouts in which new servers and switches are beside those in service; of several fabrics, of which
+    this is number ``index``, as many for each.
+    """
+    every = [around for one in layouts for around in _around(one, standing, index)]
+    return every if len(standing) > 1 else list({layout.key_on_plan: layout for layout in every}.values())
 
 
-def _around(layout: Layout, standing: StandingFabric) -> Iterator[Layout]:
+def _around(layout: Layout, standing: Sequence[StandingFabric], index: int) -> Iterator[Layout]:
     """A layout whose racks of servers begin with those in service, if there are enough others: first those that it has
     servers in, then free ones, those that it keeps for switches, and those below switches in service last; or of these
     those that it has servers in first.
     """
-    own, taken, plan = standing.server_racks, standing.switch_racks, layout.plan
+    own, plan = standing[index].server_racks, layout.plan
+    taken = np.unique(np.concatenate([one.switch_racks for one in standing]))
     free = reachable(plan)
     if plan.server_racks is not None:
         free = plan.server_racks[np.isin(plan.server_racks, free)]
     elif isinstance(plan.floor.network_racks, tuple):
         free = _without(free, plan.network_racks())
-    above = standing.lowest_units(len(plan), plan.limits) > layout.server_size.units
+    lowest = np.minimum.reduce([one.lowest_units(len(plan), plan.limits) for one in standing])
+    above = lowest > layout.server_size.units
     full, missing = taken[~above[taken]], max(0, len(layout.server_racks) - len(own))
     apart = _without(np.concatenate([layout.server_racks, _without(free, layout.switch_racks), free]), taken)
-    pins = {tier: _joined(standing.racks_of(tier), named) for tier, named in layout.pins.items()}
+    pins = {tier: _joined(standing[index].racks_of(tier), named) for tier, named in layout.pins.items()}
+    if len(standing) > 1:
+        layout = replace(layout, share=WHOLE, neighbours=Neighbours(tuple(standing), layout.share))
     for first in ((), layout.server_racks):
         in_turn = np.concatenate([np.array(first, dtype=np.int64), apart, free])
         new = _without(in_turn, np.concatenate([own, full]))[:missing]
         left = _without(layout.switch_racks, _without(new, layout.server_racks))
         racks, for_switches = np.concatenate([own, new]), _joined(taken, left)
         if len(racks) == len(layout.server_racks):
-            yield replace(layout, server_racks=racks, switch_racks=for_switches, pins=pins, standing=standing)
+            yield replace(layout, server_racks=racks, switch_racks=for_switches, pins=pins, standing=standing[index])
 
 
 def _without(racks: Ints, others: Ints) -> Ints:

@@ -76,7 +76,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     equal = equal_share(index, len(sketches))
     outlives = any(survival.failed == RACK for other in problem.fabrics for survival in other.resilience)
     as_the_rule = _spreads_of_the_rule(floor.plan.limits)
-    standing = standing_of(problem, problem.fabrics[index], sketches[index][0])
+    standing = [standing_of(problem, *of) for of in zip(problem.fabrics, (parts for parts, _ in sketches), strict=True)]
     worth_it = [
         layout
         for over in (None, *(SPREADS if outlives else as_the_rule))
@@ -90,7 +90,8 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
             spreading = partial(sized, spread_over=over)
             worth_it += spreading(racks, partial(_share_by_need, problem, index, needs, racks))
             worth_it += _with_leaves_apart(problem, index, needs, spreading)
-    return worth_it if standing is None else beside(worth_it, standing)
+    there = [one for one in standing if one is not None]
+    return beside(worth_it, there, index) if len(there) == len(standing) else worth_it
 
 
 def _spreads_of_the_rule(limits: RackLimits) -> tuple[int, ...]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -214,11 +215,13 @@ class _Numbering:
         return work
 
     def _jumpers(self, catalog: Catalog) -> set[Item]:
-        """Fibres no longer than the shortest that covers any run within a rack of the floor."""
+        """Fibres no longer than the shortest listed length that covers any run within a rack of the floor."""
         run_m = self.terms.jumper_run_m
-        lengths = [self.by_length[fibre.id] for fibre in catalog.fibres] if run_m is not None else []
-        shorter = (sum((item.length_m or 0.0) < (run_m or 0.0) for item in items) for items in lengths)
-        return {item for items, number in zip(lengths, shorter, strict=True) for item in items[: number + 1]}
+        jumpers: set[Item] = set()
+        for fibre in catalog.fibres if run_m is not None else ():
+            longest = min((length.m for length in fibre.lengths if length.m >= (run_m or 0.0)), default=inf)
+            jumpers.update(item for item in self.by_length[fibre.id] if (item.length_m or 0.0) <= longest)
+        return jumpers
 
     def _lump(self, name: str, borne: tuple[BorneCharge, ...]) -> Item:
         self._new("other", name, Purchasable(price_usd=0.0), 0, borne=borne)

@@ -252,22 +252,30 @@ def laid(catalog: Catalog) -> tuple[Cable | Fibre, ...]:
 
 def _on_sale(inputs: Inputs) -> list[tuple[str, float]]:
     """Every length of every product, whoever sells it, each once."""
-    return sorted({(product.base_id, length.m) for product in laid(inputs.catalog) for length in product.lengths})
+    lengths = ((product.base_id, length) for product in laid(inputs.catalog) for length in product.lengths)
+    return sorted({(id_, length.m) for id_, length in lengths if length.price_usd is not None})
 
 
 def _without(inputs: Inputs, dropped: frozenset[_Length]) -> Inputs:
-    """The inputs without some lengths; a product without any is not sold."""
+    """The inputs without some lengths on sale: they are listed, for the shortest of them tells what a jumper is; a
+    product without any is not.
+    """
 
     def kept(product: Cable | Fibre) -> Cable | Fibre:
         left = tuple(
-            length for length in product.lengths
-            if not {_Length("", length.m), _Length(product.base_id, length.m)} & dropped
+            length.model_copy(update={"price_usd": None})
+            if {_Length("", length.m), _Length(product.base_id, length.m)} & dropped else length
+            for length in product.lengths
         )  # fmt: skip
         return product.model_copy(update={"lengths": left})
 
     catalog = inputs.catalog
     left = {
-        kind: tuple(product for product in map(kept, getattr(catalog, kind)) if product.lengths)
+        kind: tuple(
+            product
+            for product in map(kept, getattr(catalog, kind))
+            if any(length.price_usd is not None for length in product.lengths)
+        )
         for kind in ("cables", "fibres")
     }
     return replace(inputs, catalog=catalog.model_copy(update=left))

@@ -115,12 +115,12 @@ def _times(task: str, kind: str, ends: int) -> int:
 
 
 def _is_jumper(evidence: Evidence, item: BilledItem) -> bool:
-    """Whether a fibre on a floor is no longer than the shortest sold that covers any run within a rack."""
+    """Whether a fibre on a floor is no longer than the shortest listed that covers any run within a rack."""
     run_m = evidence.case.jumper_run_m
     if run_m is None or item.kind != "fibre":
         return False
     lengths = evidence.part(item.id, Fibre).lengths
-    covers = [length.m for length in lengths if length.price_usd is not None and length.m >= run_m]
+    covers = [length.m for length in lengths if length.m >= run_m]
     return not covers or (item.length_m or 0.0) <= min(covers)
 
 

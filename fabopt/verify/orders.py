@@ -285,12 +285,12 @@ def part_numbers_are_few(proof: Proof, evidence: Evidence) -> None:
 def lengths_are_few(proof: Proof, evidence: Evidence) -> None:
     """Cables and fibres come in no more lengths than the case allows, over all stages, and spares among them.
 
-    Different metres of all lines <= ``max_lengths`` (``site``); of those of each product, whoever sells it, <= its
-    ``product``. Source: case file, ``max_lengths``.
+    Different metres of all lines but those of trunks, made to order, <= ``max_lengths`` (``site``); of those of each
+    product, whoever sells it, <= its ``product``. Source: case file, ``max_lengths``.
     """
     limits, lengths = evidence.case.length_limits, set[tuple[str, float]]()
     for row in evidence.goods:
-        if row.length_m is not None and (row.quantity or row.in_use):
+        if row.length_m is not None and row.kind != "trunk" and (row.quantity or row.in_use):
             lengths.add((evidence.product(row.id).base_id, row.length_m))
     metres = sorted({length_m for _, length_m in lengths})
     told = ", ".join(f"{length_m:g} m" for length_m in metres)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+import random
+from collections.abc import Sequence
+from itertools import combinations, product
+from math import inf
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -10,7 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.verify.trays import fullest
 from fabopt.wiring.build import wiring_of
 from tests.samples.small import Json, bought, usd
-from tests.samples.trunked import hall, parts, solved, trunk
+from tests.samples.trunked import LABOUR, hall, panel, parts, solved, trunk
 from tests.solution.test_trunks import failed
 
 SIZES = {"tray_width_mm": 100, "tray_depth_mm": 20, "manager_width_mm": 60, "manager_depth_mm": 60}
@@ -75,3 +79,86 @@ def test_links_that_may_be_leads_are_where_all_trunks_are_too_thick() -> None:
     assert free.fabrics[0].structured
     kept = solved(small_hall("any", dear, **APART, floor={"tray_fill": most}), products(FAT))
     assert (kept.status, failed(kept)) == ("feasible", []) and not kept.fabrics[0].structured
+
+
+class Asked(NamedTuple):
+    """How narrow a case is: fills as shares of those of the answer without limits, lengths, and trunks on sale."""
+
+    tray: float = inf
+    manager: float = inf
+    lengths: float = inf
+    trunks: frozenset[int] = frozenset(range(3))
+
+    def is_within(self, other: Asked) -> bool:
+        return all(mine <= wide for mine, wide in zip(self, other, strict=True))
+
+
+def random_products(seed: int) -> tuple[Json, tuple[Json, ...]]:
+    """Three types of trunk at random prices and diameters; jumpers of two diameters."""
+    rng = random.Random(seed)
+    trunks = tuple(
+        trunk(f"t{legs}", legs, rng.randint(50, 900), diameter_mm=rng.choice([6, 8, 10, 12, 14]), bend_radius_mm=20)
+        for legs in rng.sample([2, 3, 4, 6, 8, 12], 3)
+    )
+    content = products()
+    (fibre, *_), (thin, thick) = content["fibres"], (1.5, rng.choice([2, 3, 5]))
+    lean = [{**length, "price_usd": length["price_usd"] * 1.3} for length in fibre["lengths"]]
+    content["fibres"] = [{**fibre, "diameter_mm": thick}, {**fibre, "id": "thin", "diameter_mm": thin, "lengths": lean}]
+    content["panels"] = [panel(f"p{ports}", ports, rng.randint(20, 500)) for ports in rng.sample([4, 6, 12, 24], 2)]
+    return content, trunks
+
+
+def costs(content: Json, seed: int, ways: Sequence[Asked]) -> dict[Asked, float]:
+    """What a case costs at its narrowest and wider; infinite without a design."""
+    found, (parts_, trunks) = dict[Asked, float](), random_products(seed)
+    shares = full(solved(content, {**parts_, "trunks": trunks}))
+    for asked in ways:
+        fills = {f"{what}_fill": round(shares[what] * share + 1e-4, 4)
+                 for what, share in (("tray", asked.tray), ("manager", asked.manager)) if share < inf}  # fmt: skip
+        limited = {**content, "site": {**content["site"], "floor": {**content["site"]["floor"], **fills}}}
+        if asked.lengths < inf:
+            limited["max_lengths"] = asked.lengths
+        design = solved(limited, {**parts_, "trunks": [trunks[number] for number in sorted(asked.trunks)]})
+        assert failed(design) == []
+        found[asked] = usd(design) if design.fabrics else inf
+    return found
+
+
+def assert_wider_is_no_dearer(found: dict[Asked, float]) -> None:
+    for asked, wider in product(found, repeat=2):
+        if asked.is_within(wider):
+            assert found[wider] <= found[asked], (asked, wider)
+
+
+def test_a_long_fibre_is_no_jumper_because_a_short_one_is_left_out() -> None:
+    content = small_hall("direct", LABOUR, servers=2, **APART)
+    free, few = solved(content, products(LEAN)), solved({**content, "max_lengths": 1}, products(LEAN))
+    assert failed(few) == [] and usd(free) < usd(few)
+
+
+def test_trunks_are_made_to_order_and_no_lengths() -> None:
+    content = small_hall(servers=2, **APART, max_lengths=2)
+    design = solved(content, products(LEAN))
+    assert failed(design) == [] and len({row.length_m for row in design.bom if row.length_m}) == 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(8))
+def test_no_wider_limit_costs_more(seed: int) -> None:
+    """Fills, lengths, types of trunk and budgets, one at a time and together."""
+    cabling = ("structured", "any")[seed % 2]
+    content = small_hall(cabling, LABOUR, **(APART if seed % 3 else {}))
+    fills = [Asked(*(pair)) for pair in product((inf, 0.8, 0.5, 0.3), (inf, 0.8, 0.5))]
+    short = [asked._replace(lengths=number) for asked in fills[::3] for number in (1, 2, 3)]
+    sets = [frozenset(some) for number in (1, 2) for some in combinations(range(3), number)]
+    fewer = [asked._replace(trunks=some) for asked in fills[::4] for some in sets]
+    found = costs(content, seed, [*fills, *short, *fewer])
+    assert_wider_is_no_dearer(found)
+    parts_, trunks = random_products(seed)
+    for asked, least in list(found.items())[::5]:
+        if least < inf and asked == Asked(lengths=asked.lengths):
+            for budget, fits in ((least - 0.01, False), (least, True), (least * 2, True)):
+                limits = {**({} if asked.lengths == inf else {"max_lengths": asked.lengths}),
+                          "limits": {"budget_usd": round(budget, 2)}}  # fmt: skip
+                design = solved({**content, **limits}, {**parts_, "trunks": trunks})
+                assert (usd(design) if design.fabrics else inf) == (least if fits else inf)

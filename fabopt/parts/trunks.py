@@ -88,10 +88,13 @@ def least_trunking(routes: Sequence[RackRoute], panels: tuple[TrunkPiece, ...], 
     of the routes that end in a rack <= ports of its panels.
     """
     ports: dict[int, tuple[int, ...]] = {}
+    # most routes are like others
+    alike = {(route.legs, id(route.trunks)): route for route in routes}
+    known = {key: cover_of(route.legs, route.trunks, pulled) for key, route in alike.items()}
     for route in routes:
         for rack in (route.a, route.b):
             ports[rack] = tuple(map(sum, zip(route.legs, ports.get(rack, (0,) * len(route.legs)), strict=True)))
-    trunks = [cover_of(route.legs, route.trunks, pulled) for route in routes]
+    trunks = [known[route.legs, id(route.trunks)] for route in routes]
     held = {rack: cover_of(counts, panels, pulled) for rack, counts in sorted(ports.items())}
     if None in trunks or None in held.values():
         return None

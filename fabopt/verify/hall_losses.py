@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +16,8 @@ from fabopt.verify.halls import HallGraph
 from fabopt.wiring.model import Ints
 
 
-class OverRoutes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class OverRoutes:
     """A fabric in which every link over a route is a row of its network; ``routes``: those of each row, by number."""
 
     served: Served
@@ -21,9 +25,17 @@ class OverRoutes(NamedTuple):
 
     def without(self, lost: frozenset[int]) -> Loss:
         """The effect of losing some routes with all links over them."""
-        return self.served.without_links(
-            np.array([row for row, own in enumerate(self.routes) if lost & {*own}], dtype=int)
-        )
+        rows = {row for route in lost for row in self.rows_of[route]}
+        return self.served.without_links(np.array(sorted(rows), dtype=int))
+
+    @cached_property
+    def rows_of(self) -> dict[int, list[int]]:
+        """The rows over each route."""
+        rows: dict[int, list[int]] = defaultdict(list)
+        for row, own in enumerate(self.routes):
+            for route in own:
+                rows[route].append(row)
+        return rows
 
 
 class EndRacks(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import chain, combinations, product
 from math import floor
 from typing import Any, Final
@@ -116,12 +117,13 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
     )
     servers = _ServerLinks(problem, prune)
     grown = (
-        _candidate(problem, fabric, standing, servers, crossed, ways)
+        _candidate(standing, crossed, ways)
         for hosting in outliving
         if hosting is not None
-        for standing in (with_appliances(problem, fabric, hosting),)
-        for crossed in _crossings(problem, fabric, standing)
-        for ways in _trunked(problem, fabric, standing, crossed)
+        for own in (with_attached_runs(problem, fabric, with_appliances(problem, fabric, hosting)),)
+        for standing in (_Standing(problem, *own, servers),)
+        for crossed in _crossings(problem, *own)
+        for ways in _trunked(standing.through, crossed)
     )
     return tuple(candidate for candidate in grown if candidate is not None)
 
@@ -140,19 +142,10 @@ def _crossings(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> It
 
 
 def _trunked(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, crossed: tuple[str, ...]
+    through: Mapping[str, Sequence[TrunkedWay | None]], crossed: tuple[str, ...]
 ) -> Iterator[Mapping[str, TrunkedWay]]:
     """Every set of kinds of links through trunks that the case allows, with the way of each."""
-    words = problem.case.trunked_of(fabric.name)
-    if not words:
-        yield {}
-        return
-    either = [
-        list(_ways_of_kind(problem, fabric, clos, kind, words[kind.name]))
-        for kind in all_kinds_of(clos)
-        if kind.name in words and kind.name not in crossed
-    ]
-    for ways in product(*either):
+    for ways in product(*(of_kind for kind, of_kind in through.items() if kind not in crossed)):
         yield {way.trunked.kind: way for way in ways if way is not None}
 
 
@@ -176,16 +169,9 @@ def _shares_cages(fabric: FabricProblem, clos: ClosNetwork, kind: LinkType) -> b
     return kind.name == "server-leaf" and on_leaves and clos.parts.leaf_down.lane.ports > 1
 
 
-def _candidate(
-    problem: Problem,
-    fabric: FabricProblem,
-    clos: ClosNetwork,
-    servers: _ServerLinks,
-    crossed: tuple[str, ...],
-    ways: Mapping[str, TrunkedWay],
-) -> Candidate | None:
-    fabric, clos = with_attached_runs(problem, fabric, clos)
-    choices = all_choices(_links(problem, fabric, clos, servers, crossed, ways))
+def _candidate(standing: _Standing, crossed: tuple[str, ...], ways: Mapping[str, TrunkedWay]) -> Candidate | None:
+    problem, fabric, clos = standing.problem, standing.fabric, standing.clos
+    choices = all_choices(_links(standing, crossed, ways))
     if choices is not None and fabric.in_service is not None:
         choices = with_parts_in_service(fabric.in_service, choices)
     if choices is None:
@@ -287,21 +273,40 @@ class _ServerLinks:
         return self._known[kind.key]
 
 
+@dataclass(frozen=True, eq=False)
+class _Standing:
+    """A Clos with all that stands in its racks, and what its candidates share."""
+
+    problem: Problem
+    fabric: FabricProblem
+    clos: ClosNetwork
+    servers: _ServerLinks
+
+    @cached_property
+    def through(self) -> Mapping[str, Sequence[TrunkedWay | None]]:
+        """The ways of every kind of links that may run through trunks."""
+        words = self.problem.case.trunked_of(self.fabric.name)
+        kinds = [kind for kind in all_kinds_of(self.clos) if kind.name in words] if words else []
+        return {kind.name: tuple(_ways_of_kind(self.problem, self.fabric, self.clos, kind, words[kind.name]))
+                for kind in kinds}  # fmt: skip
+
+    @cached_property
+    def joint(self) -> Sequence[Choice] | None:
+        """Choices for links of servers that share cages of leaves with attachments."""
+        return with_attachments(self.problem, self.fabric, self.clos, all_kinds_of(self.clos)[0])
+
+
 def _links(
-    problem: Problem,
-    fabric: FabricProblem,
-    clos: ClosNetwork,
-    server_links: _ServerLinks,
-    crossed: tuple[str, ...],
-    ways: Mapping[str, TrunkedWay],
+    standing: _Standing, crossed: tuple[str, ...], ways: Mapping[str, TrunkedWay]
 ) -> Iterator[Sequence[Choice] | None]:
+    problem, fabric, clos = standing.problem, standing.fabric, standing.clos
     servers, *above = all_kinds_of(clos)
-    prune = server_links.prune
+    prune = standing.servers.prune
     on_leaves = [attachment for attachment in attached_to_leaves(fabric, clos) if attachment.ports]
     if on_leaves and clos.parts.leaf_down.lane.ports > 1:
-        yield with_attachments(problem, fabric, clos, servers)
+        yield standing.joint
     else:
-        yield ways[servers.name].choices if servers.name in ways else server_links.choices(clos, servers)
+        yield ways[servers.name].choices if servers.name in ways else standing.servers.choices(clos, servers)
         for attachment in on_leaves:
             yield attachment_leaf(problem, fabric, clos, attachment, prune)
     for index in range(len(clos.free)):

@@ -143,10 +143,14 @@ def _rows(
 def _trunking(problem: Problem, parts: TrunkParts, between: LinksBetween, most_m: float) -> Trunking | None:
     plan, spare, growth = problem.floor.plan, exact(problem.case.site.spare_legs), problem.case.growth
     racks = np.array([(a, b) for a, b, _ in between.routes]).T
-    runs_m = plan.trunks_m(racks[0], racks[1]).tolist()
+    # of all runs up to a length on sale the pieces are the same
+    lengths_m = sorted({item.length_m or 0.0 for items, _ in parts.trunks for item in items})
+    fits = np.searchsorted(lengths_m, plan.trunks_m(racks[0], racks[1]))
+    pieces = {fit: tuple(_pieces(problem, parts, [*lengths_m, np.inf][fit], most_m)) for fit in set(fits.tolist())}
+    legs = {links: tuple(legs_of(count, spare) for count in links) for links in {links for *_, links in between.routes}}
     routes = [
-        RackRoute(a, b, tuple(legs_of(count, spare) for count in links), tuple(_pieces(problem, parts, run_m, most_m)))
-        for (a, b, links), run_m in zip(between.routes, runs_m, strict=True)
+        RackRoute(a, b, legs[links], pieces[fit])
+        for (a, b, links), fit in zip(between.routes, fits.tolist(), strict=True)
     ]
     panels = tuple(TrunkPiece(costs_of(problem, item), ports, item) for item, ports in parts.panels)
     return least_trunking(routes, panels, growth.trunks)

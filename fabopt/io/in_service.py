@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from hashlib import sha256
+from ipaddress import IPv4Network
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.installed import fabric_at
+from fabopt.schema.operate import is_usual, span
 from fabopt.schema.site import Distances
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
@@ -50,12 +52,24 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
     base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content})
     told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
-    faults = [*_unfit(told, stage, file)] or [*_unlike(case, told, catalog, file), *_told_apart(case, told, file)]
+    faults = [*_unfit(told, stage, file)] or [
+        *_unlike(case, told, catalog, file),
+        *_told_apart(case, told, file),
+        *_run_otherwise(case, told, file),
+    ]
     if design.fabrics and design.stages:
         faults += faults_of_floor(case, design, told.case, file, shown(path))
     if faults:
         raise refuse(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
+    names = [one.name for one in design.fabrics]
+    case = case.model_copy(
+        update={
+            # NICs of servers and numbers of VLANs are counted fabric by fabric
+            "fabrics": tuple(sorted(case.fabrics, key=lambda fabric: names.index(fabric.name))),
+            "operate": told.case.operate if is_usual(case.operate) else case.operate,
+        }
+    )
     site = case.site
     if site.has_floor:
         site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
@@ -236,6 +250,25 @@ def _told_apart(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
                 problem = f"does not go with a {tier.role} tier of several products, in service in {base.file}"
                 products = " and ".join(own.id for own in tier.types)
                 yield fault(file, key, problem, products, hint="leave it out; docs/buying.md")
+
+
+def _run_otherwise(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
+    """Keys of ``operate`` by which names or addresses in service would be others; pools may be larger."""
+    theirs, ours = base.case.operate.model_dump(mode="json"), case.operate.model_dump(mode="json")
+    for key in () if is_usual(case.operate) else (key for key in ours if key != "queues"):
+        stays = ours[key] == theirs[key]
+        if key in ("systems", "hcas"):
+            stays = theirs[key].items() <= ours[key].items()
+        elif key in base.case.operate.pools and ours[key] != "unnumbered":
+            own, other = IPv4Network(ours[key]), IPv4Network(theirs[key])
+            stays = own.network_address == other.network_address and own.supernet_of(other)
+        elif key in ("asns", "vlans"):
+            (first, last), (their_first, their_last) = span(ours[key]), span(theirs[key])
+            stays = first == their_first and last >= their_last
+        if not stays:
+            problem = f"names and addresses in service are of another in {base.file}"
+            hint = "leave `operate` out to go on with that of the base"
+            yield fault(file, f"operate.{key}", problem, ours[key], allowed=str(theirs[key]), hint=hint)
 
 
 def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, float]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from ipaddress import IPv4Network
-from typing import NamedTuple
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv4Network
+from typing import NamedTuple, TypeVar
 
 from fabopt.errors import Fault, fault
 from fabopt.operate.model import PoolUse
@@ -46,6 +45,23 @@ LeafOfNetwork = tuple[str, int]
 
 
 @dataclass(frozen=True)
+class Live:
+    """What is in service has: addresses by row of the link, subnets of leaves; and all that were given.
+
+    ``links``, ``subnets``: of what stays; ``given``: subnets of links and leaves, of what is taken out too.
+    """
+
+    links: Mapping[int, LinkAddresses] = field(default_factory=dict)
+    subnets: Mapping[LeafOfNetwork, str] = field(default_factory=dict)
+    given: Collection[str] = ()
+
+    def starts(self, pool: str) -> set[int]:
+        """The first address of each subnet that was given of a pool."""
+        network = IPv4Network(pool)
+        return {first_of(subnet) for subnet in self.given if IPv4Network(subnet).overlaps(network)}
+
+
+@dataclass(frozen=True)
 class Addressed:
     """Addresses by row of the link, subnets of leaves, and use of the pools."""
 
@@ -54,8 +70,10 @@ class Addressed:
     pools: Sequence[PoolUse]
 
 
-def link_addresses(case: str, operate: Operate, links: Iterable[RoutedLink], faults: list[Fault]) -> Addressed:
-    """Assign addresses to links, which come in the order of stages.
+def link_addresses(
+    case: str, operate: Operate, links: Iterable[RoutedLink], live: Live, faults: list[Fault]
+) -> Addressed:
+    """Assign addresses to links, which come in the order of stages; those in service keep theirs.
 
     Pools that are too small are added to ``faults``.
     """
@@ -67,30 +85,32 @@ def link_addresses(case: str, operate: Operate, links: Iterable[RoutedLink], fau
     subnets: dict[LeafOfNetwork, str] = {}
     pools: list[PoolUse] = []
     if operate.links != "unnumbered":
-        given |= _pairs(case, "links", operate.links, of_switches, faults, pools)
+        given |= _pairs(case, "links", operate.links, of_switches, live, faults, pools)
     if operate.host_addresses == "routed":
-        given |= _pairs(case, "hosts", operate.hosts, of_hosts, faults, pools)
+        given |= _pairs(case, "hosts", operate.hosts, of_hosts, live, faults, pools)
     else:
-        given |= _in_subnets(case, operate.hosts, of_hosts, subnets, faults, pools)
+        given |= _in_subnets(case, operate.hosts, of_hosts, live, subnets, faults, pools)
     return Addressed(given, subnets, pools)
 
 
 def _pairs(
-    case: str, key: str, pool: str, links: Sequence[RoutedLink], faults: list[Fault], pools: list[PoolUse]
+    case: str, key: str, pool: str, links: Sequence[RoutedLink], live: Live, faults: list[Fault], pools: list[PoolUse]
 ) -> dict[int, LinkAddresses]:
     """Two addresses for each link: the even one for the end farther from the servers."""
     pairs = Addresses(key, pool, PAIR)
-    faults += pairs.lack(case, len(links), "link")
-    pools.append(PoolUse(key, pool, len(links), pairs.size))
+    there = {row: first_of(own.subnet) for row, own in live.links.items()}
+    start, used = dealt(pairs, [link.row for link in links], there, live.starts(pool))
+    faults += pairs.lack(case, used, "link")
+    pools.append(PoolUse(key, pool, used, pairs.size))
     return {
-        link.row: LinkAddresses(f"{dotted(start)}/{PAIR}", f"{dotted(start + 1)}/{PAIR}", f"{dotted(start)}/{PAIR}")
-        for link, start in zip(links, pairs.starts(len(links)), strict=True)
+        row: LinkAddresses(f"{dotted(first)}/{PAIR}", f"{dotted(first + 1)}/{PAIR}", f"{dotted(first)}/{PAIR}")
+        for row, first in start.items()
     }
 
 
 def _in_subnets(
-    case: str, pool: str, links: Sequence[RoutedLink], subnets: dict[LeafOfNetwork, str], faults: list[Fault],
-    pools: list[PoolUse],
+    case: str, pool: str, links: Sequence[RoutedLink], live: Live, subnets: dict[LeafOfNetwork, str],
+    faults: list[Fault], pools: list[PoolUse],
 ) -> dict[int, LinkAddresses]:  # fmt: skip
     """A subnet for each leaf, large enough for its ports: hosts in the order of their links."""
     rings = sorted({link.network for link in links if link.ports == 1})
@@ -98,18 +118,24 @@ def _in_subnets(
         problem = f"a subnet for each leaf needs leaves; the servers of {', '.join(rings)} are joined to each other"
         faults.append(fault(case, "operate.host_addresses", problem, "rails", allowed="routed"))
     leaves = list(dict.fromkeys((link.network, link.b) for link in links))
-    prefix = min((_prefix(link.ports) for link in links), default=PAIR)
+    least = min((_prefix(link.ports) for link in links), default=PAIR)
+    prefix = min([least, *(int(subnet.partition("/")[2]) for subnet in live.subnets.values())])
     blocks = Addresses("hosts", pool, prefix)
-    faults += blocks.lack(case, len(leaves), "leaf subnet")
-    pools.append(PoolUse("hosts", pool, len(leaves), blocks.size))
-    start = dict(zip(leaves, blocks.starts(len(leaves)), strict=True))
-    subnets |= {leaf: f"{dotted(first)}/{prefix}" for leaf, first in start.items()}
-    given, joined = {}, Counter[LeafOfNetwork]()
-    for link in links:
+    there = {leaf: first_of(subnet) for leaf, subnet in live.subnets.items()}
+    # a block that holds any of a leaf in service is its own
+    taken = {first >> (BITS - prefix) << (BITS - prefix) for first in live.starts(pool)}
+    start, used = dealt(blocks, leaves, there, taken)
+    faults += blocks.lack(case, used, "leaf subnet")
+    pools.append(PoolUse("hosts", pool, used, blocks.size))
+    subnets |= {leaf: live.subnets.get(leaf, f"{dotted(first)}/{prefix}") for leaf, first in start.items()}
+    given, joined = dict[int, LinkAddresses](), dict.fromkeys(leaves, _FIRST_HOST)
+    for link in sorted(links, key=lambda link: link.row not in live.links):
         leaf = link.network, link.b
-        own = dotted(start[leaf] + _FIRST_HOST + joined[leaf])
-        given[link.row] = LinkAddresses(subnets[leaf], f"{own}/{prefix}", f"{dotted(start[leaf] + 1)}/{prefix}")
-        joined[leaf] += 1
+        bits = subnets[leaf].partition("/")[2]
+        own = f"{dotted(start[leaf] + joined[leaf])}/{bits}"
+        new = LinkAddresses(subnets[leaf], own, f"{dotted(start[leaf] + 1)}/{bits}")
+        given[link.row] = live.links.get(link.row, new)
+        joined[leaf] = max(joined[leaf], first_of(given[link.row].a) - start[leaf] + 1)
     return given
 
 
@@ -127,6 +153,26 @@ BITS = 32
 def dotted(number: int) -> str:
     """An address as text."""
     return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+
+
+def first_of(subnet: str) -> int:
+    """The address before the prefix length, as an integer."""
+    return int(IPv4Address(subnet.partition("/")[0]))
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def dealt(
+    pool: Addresses | NumberRange, wanted: Sequence[Key], there: Mapping[Key, int], taken: Collection[int]
+) -> tuple[dict[Key, int], int]:
+    """The number of each key, and how many of the pool are used: those ``there`` keep theirs, others have the first
+    that are not ``taken``.
+    """
+    new = [key for key in dict.fromkeys(wanted) if key not in there]
+    free = (number for number in pool.starts(len(taken) + len(new)) if number not in taken)
+    numbers = dict(zip(new, free, strict=False))
+    return {key: there.get(key, numbers.get(key, 0)) for key in wanted}, len(taken) + len(new)
 
 
 @dataclass(frozen=True)
@@ -180,6 +226,10 @@ class NumberRange:
         """Count of numbers in the pool."""
         first, last = span(self.pool)
         return last - first + 1
+
+    def starts(self, number: int) -> range:
+        """The first ``number`` numbers."""
+        return range(self.first, self.first + number)
 
     def lack(self, case: str, needed: int, what: str) -> list[Fault]:
         """The fault where the pool has fewer than ``needed`` numbers: one, or none."""

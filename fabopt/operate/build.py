@@ -7,12 +7,26 @@ never changes the numbers of an earlier one.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.operate.addresses import BITS, PAIR, Addressed, Addresses, NumberRange, RoutedLink, dotted, link_addresses
+from fabopt.operate.addresses import (
+    BITS,
+    PAIR,
+    Addressed,
+    Addresses,
+    Key,
+    LinkAddresses,
+    Live,
+    NumberRange,
+    RoutedLink,
+    dealt,
+    dotted,
+    first_of,
+    link_addresses,
+)
 from fabopt.operate.model import (
     SWITCHES,
     NamedDevice,
@@ -28,8 +42,10 @@ from fabopt.operate.model import (
 from fabopt.operate.ports import PortPlan, names_of
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.schema.installed import base_of
 from fabopt.schema.operate import Operate, span
 from fabopt.units import some
+from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, LAST_OF_ENDPOINTS, OF_PEERS, Wiring, at_stage
 from fabopt.wiring.numbers import booked_fabrics
@@ -46,17 +62,18 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     number = max(0, len(design.stages) - 1) if stage is None else stage
     faults: list[Fault] = []
     devices = numbered_devices(design, wiring)
+    there = _in_service(embedded)
     networks = networks_of(design, operate, faults)
     names = names_of(case, operate, devices, faults)
     systems = systems_of(embedded, devices, wiring, faults)
     order = stage_order(wiring.devices.stage)
     routed = [network.fabric for network in networks if network.routed]
-    numbers = device_numbers(case, operate, devices, order, routed, faults)
+    numbers = device_numbers(case, operate, devices, order, routed, there, faults)
     ports = PortPlan(embedded, wiring, devices, systems, faults)
     booked = booked_fabrics(design, wiring)
     belongs = [booked.names[index] for index in booked.of_link.tolist()]
     links = _routed_links(wiring, ports, belongs, networks)
-    addressed = link_addresses(case, operate, links, faults)
+    addressed = link_addresses(case, operate, links, _live(wiring, there), faults)
     planned_links = _links(wiring, ports, belongs, addressed, number)
     of_vrfs = vrf_links(case, operate, links, planned_links, networks, systems, faults)
     if faults:
@@ -74,6 +91,33 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
         [*numbers.pools, *addressed.pools, *of_vrfs.pools],
         notes_of(operate, devices, systems, ports, [fabric.name for fabric in design.fabrics if fabric.peer_links]),
     )  # fmt: skip
+
+
+def _in_service(embedded: Embedded) -> OperationPlan | None:
+    """The plan of what a case goes on from."""
+    base, design = embedded.case.base, base_of(embedded.case)
+    return None if base is None or design is None else plan_of(design, wiring_of(design), base.stage)
+
+
+def _live(wiring: Wiring, there: OperationPlan | None) -> Live:
+    """What links and leaves have in service."""
+    if there is None:
+        return Live()
+    names, links = wiring.devices.name, wiring.links
+    ends = zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, strict=True)
+    row_of = {(names[a], a_port, names[b], b_port): row for row, (a, a_port, b, b_port) in enumerate(ends)}
+    device, of_links, of_leaves = there.device_at, {}, {}
+    for link in (link for link in there.links if link.subnet):
+        ends_of_link = (device[link.a.device].device, link.a.port, device[link.b.device].device, link.b.port)
+        if ends_of_link in row_of:
+            of_links[row_of[ends_of_link]] = LinkAddresses(link.subnet, link.a.address, link.b.address)
+    rows = {name: row for row, name in enumerate(names)}
+    for network in there.networks:
+        for row, subnet in network.subnets.items():
+            if device[row].device in rows:
+                of_leaves[network.name, rows[device[row].device]] = subnet
+    subnets = (*(link.subnet for link in there.links if link.subnet), *of_leaves.values())
+    return Live(of_links, of_leaves, frozenset(subnets))
 
 
 def _routed_links(
@@ -141,35 +185,48 @@ class DeviceNumbers:
 
 def device_numbers(
     case: str, operate: Operate, devices: Sequence[Numbered], order: Sequence[int], routed: Sequence[str],
-    faults: list[Fault],
+    there: OperationPlan | None, faults: list[Fault],
 ) -> DeviceNumbers:  # fmt: skip
-    """Number all devices. ``order``: rows by stage; ``routed``: fabrics whose switches route.
+    """Number all devices. ``order``: rows by stage; ``routed``: fabrics whose switches route; ``there``: in service.
 
     Pools that are too small are added to ``faults``; devices beyond them have no address then.
     """
-    management = Addresses("management", operate.management, BITS, _KEPT_FIRST)
-    loopbacks = Addresses("loopbacks", operate.loopbacks, BITS)
-    asns = NumberRange("asns", operate.asns)
-    routers = [row for row in order if devices[row].role in SWITCHES and devices[row].fabric in routed]
-    systems = list(dict.fromkeys(_system_key(devices[row]) for row in routers))
-    faults += management.lack(case, len(order), "device")
-    faults += loopbacks.lack(case, len(routers), "loopback")
-    faults += asns.lack(case, len(systems), "autonomous system")
-    number = {system: asns.first + index for index, system in enumerate(systems)}
-    own, asn = [""] * len(devices), [0] * len(devices)
-    for row in routers:
-        asn[row] = number[_system_key(devices[row])]
-    for row, address in zip(routers, loopbacks.starts(len(routers)), strict=True):
-        own[row] = dotted(address)
-    managed = [""] * len(devices)
-    for row, address in zip(order, management.starts(len(order)), strict=True):
-        managed[row] = dotted(address)
-    uses = [
-        PoolUse("management", operate.management, len(order), management.size),
-        PoolUse("loopbacks", operate.loopbacks, len(routers), loopbacks.size),
-        PoolUse("asns", operate.asns, len(systems), asns.size),
-    ]
-    return DeviceNumbers(managed, own, asn, uses)
+    live = {} if there is None else {device.device: device for device in there.devices}
+    systems = {device.asn for device in live.values() if device.asn}
+    routers = [devices[row] for row in order if devices[row].role in SWITCHES and devices[row].fabric in routed]
+    uses: list[PoolUse] = []
+
+    def deal(
+        pool: Addresses | NumberRange, what: str, wanted: Sequence[Key], own: Mapping[Key, int], taken: set[int]
+    ) -> Mapping[Key, int]:
+        numbers, used = dealt(pool, wanted, own, taken)
+        faults.extend(pool.lack(case, used, what))
+        uses.append(PoolUse(pool.key, pool.pool, used, pool.size))
+        return numbers
+
+    def deal_addresses(pool: Addresses, what: str, wanted: Sequence[Numbered]) -> Mapping[str, str]:
+        said = {name: str(getattr(device, what)) for name, device in live.items()}
+        own = {name: first_of(address) for name, address in said.items() if address}
+        dealt_out = deal(pool, _WORDS[what], [device.device for device in wanted], own, {*own.values()})
+        return {name: dotted(address) for name, address in dealt_out.items()}
+
+    managed = deal_addresses(
+        Addresses("management", operate.management, BITS, _KEPT_FIRST), "management", [devices[row] for row in order]
+    )
+    loopback = deal_addresses(Addresses("loopbacks", operate.loopbacks, BITS), "loopback", routers)
+    own = {_system_key(device): live[device.device].asn for device in routers if device.device in live}
+    keys = [_system_key(device) for device in routers]
+    asn = deal(NumberRange("asns", operate.asns), "autonomous system", keys, own, systems)
+    return DeviceNumbers(
+        [managed[device.device] for device in devices],
+        [loopback.get(device.device, "") for device in devices],
+        [asn[_system_key(device)] if device.device in loopback else 0 for device in devices],
+        uses,
+    )
+
+
+# What management addresses and loopbacks are of, as faults name it.
+_WORDS = {"management": "device", "loopback": "loopback"}
 
 
 def _system_key(device: Numbered) -> tuple[object, ...]:

@@ -1,0 +1,126 @@
+"""Plans of networks that go on from what is in service: each name, number and address there is what it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.io.case import inputs_from_objects
+from fabopt.operate.model import OperationPlan
+from fabopt.operate.proof import plan_checks
+from fabopt.schema.design import Design
+from tests.samples.bases import designed, gone_on, saved
+from tests.samples.growth_samples import eight
+from tests.samples.operate import plan_file, planned
+from tests.samples.random_cases import Dice
+from tests.solution.test_in_service import in_stages
+from tests.solution.test_random_bases import SEEDS, a_base
+
+Json = dict[str, Any]
+Rows = dict[object, object]
+ROUTED = {"links": "10.2.0.0/16", "names": {"leaf": "{site}-l{number:03d}"}, "site": "ams"}
+RAILS = {"host_addresses": "rails"}
+
+
+def told(plan: OperationPlan) -> Rows:
+    """All that a plan says of devices, ports, links and networks, by the design's names."""
+    devices = plan.device_at
+    rows: Rows = {
+        one.device: (one.name, one.system, one.management, one.loopback, one.asn, one.rack, one.unit)
+        for one in plan.devices
+    }
+    for link in plan.links:
+        a, b = ((devices[port.device].device, port.port) for port in (link.a, link.b))
+        rows[a, b] = (link.a[2:], link.b[2:], link.network, link.subnet, link.cable)
+    for network in plan.networks:
+        rows["network", network.name] = network.vlan, network.vrf
+        rows |= {
+            ("leaf", network.name, devices[row].device): subnet
+            for row, subnet in network.subnets.items()
+            if row in devices
+        }
+    return rows
+
+
+def assert_kept(design: Design, base: Design, folder: Path, stage: int | None = None) -> None:
+    """The plan of a design has all that the plan of its base has, and passes every check."""
+    before, after = told(planned(base, stage)), told(planned(design))
+    assert {key: after.get(key) for key in before} == before
+    assert told(planned(design, 0)) == before
+    assert [check for check in plan_checks(plan_file(planned(design), folder)) if not check.ok] == []
+
+
+@pytest.mark.parametrize("operate", [{}, ROUTED, RAILS])
+def test_what_has_grown_keeps_names_and_addresses(operate: Json, tmp_path: Path) -> None:
+    """From all of a plan in stages, from its day 1, and from what went on from that."""
+    case = in_stages(5, 8) | {"operate": operate}
+    base = designed(eight(), case)
+    for servers, stage in ((8, 1), (6, 0)):
+        design = gone_on(eight(), in_stages(servers), base, tmp_path, f"stage-{stage + 1}")
+        assert_kept(design, base, tmp_path, stage)
+    assert_kept(gone_on(eight(), in_stages(8), design, tmp_path), design, tmp_path)
+
+
+@pytest.mark.long(but=("3", "9"))
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_what_is_live_keeps_names_and_addresses(seed: int, tmp_path: Path) -> None:
+    dice = Dice(f"run-{seed}")
+    parts, before, after = a_base(seed)
+    wider = [{**fabric, "tiers": "any", "max_oversubscription": 12} for fabric in after["fabrics"]]
+    after |= {"fabrics": wider, "servers": after["servers"] + dice.number(0, 3)}
+    base = designed(parts, before | {"operate": dice.one([{}, ROUTED, RAILS, {**RAILS, **ROUTED}])})
+    for _ in range(2):
+        if base.status != "optimal":
+            return
+        try:
+            design = gone_on(parts, after, base, tmp_path)
+        except InputError as refusal:
+            assert all("gone on from" in fault.problem for fault in refusal.faults), refusal
+            return
+        if design.status == "infeasible":
+            return
+        assert_kept(design, base, tmp_path)
+        base, after = design, after | {"servers": after["servers"] + dice.number(1, 3)}
+
+
+def test_fabrics_are_counted_as_in_service(tmp_path: Path) -> None:
+    parts = eight()
+    parts["servers"][0]["nic_slots"] = 2
+    content = in_stages(5, 8) | {"operate": RAILS}
+    compute = content["fabrics"][0]
+    content["fabrics"] = [compute, {**compute, "name": "storage", "role": "storage", "homing": "single"}]
+    base = designed(parts, content)
+    turned = in_stages(8) | {"fabrics": content["fabrics"][::-1]}
+    design = gone_on(parts, turned, base, tmp_path, "stage-1")
+    assert [check for check in design.checks if not check.ok] == []
+    assert_kept(design, base, tmp_path, 0)
+
+
+@pytest.mark.parametrize(
+    ("operate", "key"),
+    [
+        ({"names": {"leaf": "leaf{number}"}}, "operate.names"),
+        ({"links": "10.2.0.0/16"}, "operate.links"),
+        ({"management": "10.5.0.0/16"}, "operate.management"),
+        ({"management": "10.0.0.0/17"}, "operate.management"),
+        ({"asns": "4200000001-4294967294"}, "operate.asns"),
+        ({"host_addresses": "rails"}, "operate.host_addresses"),
+    ],
+)
+def test_what_would_rename_what_is_live_is_refused(operate: Json, key: str, tmp_path: Path) -> None:
+    base = {"file": str(saved(designed(eight(), in_stages(5, 8)), tmp_path))}
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects(in_stages(8) | {"base": base, "operate": operate}, eight())
+    (fault,) = refusal.value.faults
+    assert fault.path == key and "names and addresses in service" in fault.problem
+
+
+def test_pools_may_be_larger(tmp_path: Path) -> None:
+    case = in_stages(5, 8) | {"operate": {"management": "10.0.0.0/28"}}
+    base = designed(eight(), case)
+    more = {"management": "10.0.0.0/24", "queues": {"mtu": 9000}}
+    design = gone_on(eight(), in_stages(8) | {"operate": more}, base, tmp_path, "stage-1")
+    assert_kept(design, base, tmp_path, 0)

@@ -62,14 +62,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     if faults:
         raise refuse(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
-    names = [one.name for one in design.fabrics]
-    case = case.model_copy(
-        update={
-            # NICs of servers and numbers of VLANs are counted fabric by fabric
-            "fabrics": tuple(sorted(case.fabrics, key=lambda fabric: names.index(fabric.name))),
-            "operate": told.case.operate if is_usual(case.operate) else case.operate,
-        }
-    )
+    case = _run_on(case, told)
     site = case.site
     if site.has_floor:
         site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
@@ -81,6 +74,14 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
+
+
+def _run_on(case: Case, base: _ServingDesign) -> Case:
+    """The case with its fabrics in the order in which NICs and VLANs of the base are numbered, and run as that is."""
+    names = [one.name for one in base.design.fabrics]
+    fabrics = tuple(sorted(case.fabrics, key=lambda fabric: names.index(fabric.name)))
+    operate = base.case.operate if is_usual(case.operate) else case.operate
+    return case.model_copy(update={"fabrics": fabrics, "operate": operate})
 
 
 def _with_attachments(fabric: Fabric, base: _ServingDesign) -> Fabric:

@@ -71,6 +71,6 @@ def _go_together(catalog: Catalog) -> bool:
     """Whether a jumper, a trunk and a panel of a catalog make a link."""
     jumpers = [(fibre, connector) for fibre in catalog.fibres if (connector := jumper_connector(fibre)) is not None]
     return any(
-        trunk_goes(trunk, fibre, connector) and panel_goes(panel, connector)
-        for fibre, connector in jumpers for trunk in catalog.trunks for panel in catalog.panels
+        panel_goes(panel, connector) and trunk_goes(trunk, fibre, panel)
+        for fibre, connector in jumpers for panel in catalog.panels for trunk in catalog.trunks
     )  # fmt: skip

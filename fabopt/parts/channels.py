@@ -12,7 +12,7 @@ from math import inf
 from typing import NamedTuple
 
 from fabopt.parts.latency import Delays
-from fabopt.schema.catalog import Fibre, Transceiver, Trunk
+from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.facts import Grade, Optics, PairLoss
 
 # Attenuation to plan with, in dB a kilometre, where a catalog says none: indoor single-mode (TIA-568 as quoted for
@@ -56,10 +56,13 @@ def channel_of(fibre: Fibre, length_m: float) -> OpticalChannel:
     return channel_through([(fibre, length_m)])
 
 
-def channel_through(pieces: Sequence[tuple[Fibre | Trunk, float]]) -> OpticalChannel:
+def channel_through(
+    pieces: Sequence[tuple[Fibre | Trunk, float]], cassette: Panel | None = None
+) -> OpticalChannel:
     """The channel of fibres and legs of trunks with their lengths in metres, each of which meets the next in a panel.
 
     n pieces have n + 1 mated pairs: jumper, trunk and jumper four. Where two pieces meet, the worse grade counts.
+    ``cassette``: what they meet in, if no feed-through adapter.
     """
     glass: dict[str, float] = {}
     for piece, length_m in pieces:
@@ -67,10 +70,20 @@ def channel_through(pieces: Sequence[tuple[Fibre | Trunk, float]]) -> OpticalCha
     first, last = pieces[0][0], pieces[-1][0]
     plugs = [Plugs(_plug_at(first, 0), first.fibre, first.grade)]
     for (near, _), (far, _) in pairwise(pieces):
-        plugs.append(Plugs(_plug_at(near, 1), near.fibre, _worse(near.grade, far.grade)))
+        adapter = Plugs(_plug_at(near, 1), near.fibre, _worse(near.grade, far.grade))
+        plugs += (adapter,) if cassette is None else plugs_of(cassette, near.fibre)
     plugs.append(Plugs(_plug_at(last, 1), last.fibre, last.grade))
     inside_db = sum(piece.loss_db or 0.0 for piece, _ in pieces if isinstance(piece, Fibre))
+    if cassette is not None:
+        inside_db += (len(pieces) - 1) * (cassette.loss_db or 0.0)
     return OpticalChannel(tuple(glass.items()), tuple(plugs), inside_db=inside_db)
+
+
+def plugs_of(cassette: Panel, fibre: str) -> tuple[Plugs, ...]:
+    """Mated plugs in front of a cassette and behind it, whose grade is not known; none where its loss is said."""
+    if cassette.back is None or cassette.loss_db is not None:
+        return ()
+    return tuple(Plugs(plug_of(one), fibre) for one in (cassette.connector, cassette.back.connector))
 
 
 def _plug_at(piece: Fibre | Trunk, end: int) -> str:

@@ -1,7 +1,7 @@
 """Whether light and plugs meet where fibres, panels and trunks stand between two modules: polarity, pins, polish.
 
 Light crosses from position 1 to the last one in each piece of Type B, and in each adapter of a panel that holds both
-keys on one side. What is sent arrives where the other module receives if it crosses an odd number of times: with one
+keys on one side; a cassette says from which position of a leg to which of a port it goes. What is sent arrives where the other module receives if it crosses an odd number of times: with one
 lead of Type B; with two panels alike if all three pieces are of Type B. Of two plugs that meet one has pins: modules
 and trunks do, jumpers do not. Polishes are equal, since an angled face (APC) does not touch a flat one (UPC).
 """
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from fabopt.parts.channels import plug_of
 from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
-from fabopt.schema.passive import Polarity
+from fabopt.schema.passive import CassetteBack, Polarity
 from fabopt.units import grouped
 
 POLISHES = ("APC", "UPC", "PC")
@@ -65,23 +65,47 @@ def jumper_connector(fibre: Fibre) -> str | None:
     return connector if fibre.is_straight and not fibre.loss_db and suits else None
 
 
-def trunk_goes(trunk: Trunk, fibre: Fibre, connector: str) -> bool:
-    """Whether a trunk goes with jumpers: same fibre, connectors with the same polish, pins, and light crosses.
+def trunk_goes(trunk: Trunk, fibre: Fibre, panel: Panel) -> bool:
+    """Whether a trunk goes with jumpers that go into a panel: same fibre, polish and pins mate, and light crosses.
 
     Rules ``ends_mate`` and ``polarity_crosses``: Type B pieces of the link, two jumpers and a leg, are odd in number.
     """
+    back, connector = panel.back, fibre.both_ends[0].connector
+    if back is not None:
+        mates = {trunk.pinned, back.pinned} == {True, False} and far_ports(back, trunk.polarity) is not None
+        return (trunk.fibre, trunk.connector) == (fibre.fibre, back.connector) and mates
     suits = not _has_many(connector) or (trunk.pinned is True and trunk.polarity == "B")
     return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and suits
 
 
 def panel_goes(panel: Panel, connector: str) -> bool:
-    """Whether jumpers and trunks with a connector go into a panel, whatever their polish."""
+    """Whether jumpers with a connector go into a panel: into feed-through adapters whatever their polish."""
+    if panel.back is not None:
+        return panel.connector == connector and (panel.pinned is True or not _has_many(connector))
     return panel.connector == form_of(connector)
 
 
+def far_ports(back: CassetteBack, leg: Polarity | None) -> tuple[int, ...] | None:
+    """The port, from 1, to which each port of a cassette leads over a leg of a type, in such a cassette at its far end.
+
+    Position j of m arrives at m + 1 - j of that port, so that with two jumpers alike light crosses; None: it does not.
+    """
+    if leg is None:
+        return None
+    arrived = [tuple(place if leg == "A" else back.fibres + 1 - place for place in port) for port in back.positions]
+    number = {port[::-1]: at for at, port in enumerate(back.positions, start=1)}
+    return tuple(number[port] for port in arrived) if number.keys() >= {*arrived} else None
+
+
 def alike(panels: Iterable[Panel]) -> list[list[Panel]]:
-    """Panels any two of which may stand at the ends of a trunk: of one product, or whose keys are known to be alike."""
-    return list(grouped((panel.keys or panel.id, panel) for panel in panels).values())
+    """Panels any two of which may stand at the ends of a trunk: of one product, or whose keys are known to be alike;
+    of cassettes those that differ in number alone.
+    """
+
+    def kind(panel: Panel) -> object:
+        return (panel.keys or panel.id) if panel.back is None else (panel.back, panel.pinned, panel.loss_db)
+
+    return list(grouped((kind(panel), panel) for panel in panels).values())
 
 
 def crossings(pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel] = ()) -> int | None:
@@ -106,26 +130,52 @@ def mated(
     Plugs of one fibre (``LC-duplex``) have no pins and no type.
     """
     wrong, unknown = list[Mistake](), list[str]()
-    for near, far in pairwise(_faces(modules, pieces)):
+    for near, far in pairwise(_faces(modules, pieces, panels)):
         _meet(near, far, wrong, unknown)
+    adapters = [panel for panel in panels if panel.back is None]
     for panel, (near_piece, far_piece) in zip(panels, pairwise(pieces), strict=True):
-        for piece, end in ((near_piece, 1), (far_piece, 0)):
+        for piece, end in ((near_piece, 1), (far_piece, 0)) if panel in adapters else ():
             form = form_of(_connector(piece, end))
             if form != form_of(panel.connector):
                 wrong.append(
                     Mistake(panel.id, f"holds {panel.connector}, not the {form} of {piece.id}", f"a panel for {form}")
                 )
-    if all(_has_many(_connector(piece, end)) for piece in pieces for end in (0, 1)):
+    if len(adapters) < len(panels):
+        _through_cassettes(pieces, panels, wrong, unknown)
+    elif all(_has_many(_connector(piece, end)) for piece in pieces for end in (0, 1)):
         _cross(pieces, panels, wrong, unknown)
     return Mated(tuple(dict.fromkeys(wrong)), tuple(dict.fromkeys(unknown)))
 
 
+def _through_cassettes(
+    pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel], wrong: list[Mistake], unknown: list[str]
+) -> None:
+    """What is wrong where trunks lie between cassettes: these differ, or light does not cross to one port."""
+    trunks = [(piece, panels[at - 1], panels[at]) for at, piece in enumerate(pieces) if isinstance(piece, Trunk)]
+    for trunk, near, far in trunks:
+        if near.back is None or near.back != far.back:
+            wrong.append(Mistake(far.id, f"does not lead fibres as {near.id} does", f"one as {near.id}"))
+        elif trunk.polarity is None:
+            unknown.append(f"type of {trunk.id}")
+        elif far_ports(near.back, trunk.polarity) is None:
+            other = OTHER[trunk.polarity]
+            why = f"leads ports of {near.id} to no port of it with light crossed"
+            crosses = far_ports(near.back, other) is not None
+            wrong.append(Mistake(trunk.id, why, f"the same of Type {other}" if crosses else "other cassettes"))
+
+
 def _faces(
-    modules: tuple[Transceiver, Transceiver], pieces: Sequence[Fibre | Trunk]
+    modules: tuple[Transceiver, Transceiver], pieces: Sequence[Fibre | Trunk], panels: Sequence[Panel]
 ) -> list[tuple[MatingPlug, MatingPlug]]:
-    """Both plugs of all that stands in a row; of a module the one that is seen."""
+    """Both plugs of all that stands in a row; of a module the one that is seen, of a panel those of its cassettes."""
     ends = [MatingPlug(module.id, plug_of(module.connector), True) for module in modules]
-    inner = [(_plug(piece, 0), _plug(piece, 1)) for piece in pieces]
+    inner = [(_plug(pieces[0], 0), _plug(pieces[0], 1))]
+    for panel, piece in zip(panels, pieces[1:], strict=True):
+        if panel.back is not None:
+            front = MatingPlug(panel.id, panel.connector, panel.pinned)
+            back = MatingPlug(panel.id, panel.back.connector, panel.back.pinned)
+            inner.append((front, back) if isinstance(piece, Trunk) else (back, front))
+        inner.append((_plug(piece, 0), _plug(piece, 1)))
     return [(ends[0], ends[0]), *inner, (ends[1], ends[1])]
 
 

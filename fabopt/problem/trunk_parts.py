@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import inf
 
 from fabopt.parts.assemblies import Assembly
-from fabopt.parts.channels import DECIMALS, M_PER_KM, OpticalChannel, Plugs, db_per_km, loss_of
+from fabopt.parts.channels import DECIMALS, M_PER_KM, OpticalChannel, Plugs, db_per_km, loss_of, plugs_of
 from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
@@ -18,7 +17,7 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Transceiver
 from fabopt.schema.facts import Grade
-from fabopt.schema.passive import Fibre, Trunk
+from fabopt.schema.passive import Fibre, Panel, Trunk
 
 # Panels that a link passes, each a pair of mated plugs.
 PANELS = 2
@@ -30,7 +29,8 @@ class TrunkParts:
     """Jumpers of one fibre and length, with the trunks and panels that go with them.
 
     ``number``: their place among all; ``grade``: of the worst plugs in panels (None: not known); ``trunks``: lengths of
-    each type, shortest first, and its legs; ``panels``: each type with its ports; ``modules``: on offer, by id.
+    each type, shortest first, and its legs; ``panels``: each type with the legs that it has room for; ``panel``: one of
+    them; ``modules``: on offer, by id.
     """
 
     number: int
@@ -40,12 +40,18 @@ class TrunkParts:
     grade: Grade | None
     trunks: tuple[tuple[tuple[Item, ...], int], ...]
     panels: tuple[tuple[Item, int], ...]
+    panel: Panel
     modules: Mapping[str, Transceiver]
 
     @property
     def fibre(self) -> str:
         """The kind of fibre of them all."""
         return self.product.fibre
+
+    @property
+    def links_per_leg(self) -> int:
+        """Links that a leg carries."""
+        return self.panel.links_per_leg
 
     @property
     def items(self) -> Iterator[Item]:
@@ -56,7 +62,8 @@ class TrunkParts:
     def longest_m(self, links: LinkTable, assembly: Assembly, ports: tuple[PortType, PortType]) -> float:
         """The longest trunk over which both modules of an assembly reach, in metres; infinite where no loss is known.
 
-        Rule ``channels_fit_budgets``: jumpers + trunk + four pairs of mated plugs <= budget less the margin.
+        Rule ``channels_fit_budgets``: jumpers + trunk + four pairs of mated plugs, or two and cassettes <= budget less
+        the margin.
         """
         ends = zip((assembly.near, assembly.far), ports, strict=True)
         return min(self._reach_m(links, item, port) for item, port in ends if item is not None)
@@ -71,8 +78,10 @@ class TrunkParts:
         if allowed == inf or optics is None:
             return left_m
         at_modules, at_panels = (Plugs(self.connector, self.fibre, grade) for grade in (self.product.grade, self.grade))
-        plugs = (at_modules, *(at_panels,) * PANELS, at_modules)
-        channel = OpticalChannel(((self.fibre, jumpers_m),), plugs, inside_db=2 * (self.product.loss_db or 0.0))
+        of_panel = (at_panels,) if self.panel.back is None else plugs_of(self.panel, self.fibre)
+        plugs = (at_modules, *of_panel * PANELS, at_modules)
+        inside_db = 2 * (self.product.loss_db or 0.0) + PANELS * (self.panel.loss_db or 0.0)
+        channel = OpticalChannel(((self.fibre, jumpers_m),), plugs, inside_db=inside_db)
         left_db = allowed - loss_of(optics, channel).largest_db
         return min(left_m, round(left_db / db_per_km(optics, self.fibre) * M_PER_KM, DECIMALS))
 
@@ -96,19 +105,23 @@ def _all_parts(problem: Problem) -> Iterator[TrunkParts]:
         jumper = next((item for item in lengths if (item.length_m or 0.0) >= run_m), None)
         if connector is None or jumper is None:
             continue
-        trunks = [one for one in offered.trunks if trunk_goes(one, fibre, connector)]
-        panels = [
-            tuple((item, one.ports) for one in group for item in (problem.item_table.item(one.id),) if item is not None)
-            for group in alike(one for one in offered.panels if panel_goes(one, connector))
-        ]
-        grades = dict.fromkeys((worst(fibre.grade, trunks), GRADES[0]))
-        for held, grade in product(panels, grades):
-            of_grade = [one for one in trunks if grade != GRADES[0] or one.grade == grade == fibre.grade]
-            on_sale = [(problem.item_table.lengths(one.id), one.legs) for one in of_grade]
-            pulled = tuple((items, legs) for items, legs in on_sale if items)
-            if pulled and held:
-                yield TrunkParts(number, fibre, connector, jumper, grade, pulled, held, modules)
-                number += 1
+        for group in alike(one for one in offered.panels if panel_goes(one, connector)):
+            held = tuple(
+                (item, one.legs) for one in group for item in (problem.item_table.item(one.id),) if item is not None
+            )
+            trunks = [one for one in offered.trunks if trunk_goes(one, fibre, group[0])]
+            for grade in _grades(fibre.grade, trunks, group[0]):
+                of_grade = [one for one in trunks if grade != GRADES[0] or one.grade == grade == fibre.grade]
+                on_sale = [(problem.item_table.lengths(one.id), one.legs) for one in of_grade]
+                pulled = tuple((items, legs) for items, legs in on_sale if items)
+                if pulled and held:
+                    yield TrunkParts(number, fibre, connector, jumper, grade, pulled, held, group[0], modules)
+                    number += 1
+
+
+def _grades(jumper: Grade | None, trunks: Sequence[Trunk], panel: Panel) -> Iterator[Grade | None]:
+    """Grades of plugs that meet in panels; those of cassettes are not known."""
+    yield from dict.fromkeys((worst(jumper, trunks), GRADES[0])) if panel.back is None else (None,)
 
 
 def worst(jumper: Grade | None, trunks: Sequence[Trunk]) -> Grade | None:

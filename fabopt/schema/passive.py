@@ -144,17 +144,88 @@ class Trunk(CableBody, Product, defer_build=False):
         return self
 
 
-class Panel(Product, Purchasable, defer_build=False):
-    """A panel of feed-through adapters: a trunk's leg is plugged in behind each port, a jumper in front of it.
+class CassetteBack(Strict):
+    """What is behind the front ports of a cassette: the connector of a leg, whose fibres they share.
 
     Attributes:
-        connector: Form of its adapters, without a polish: `MPO-12`.
-        ports: Adapters, with those of all the modules that it is sold with.
+        connector: Connector of a leg behind it, such as `MPO-12-APC`.
+        pinned: Whether its plugs have pins, and so go into legs without. Absent is not known.
+        positions: Of each port in front the positions of a leg that it has, in the order of its own; adapters included.
+    """
+
+    connector: Word
+    pinned: bool | None = None
+    positions: Annotated[tuple[tuple[Count, ...], ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _positions_are_apart(self) -> Self:
+        taken = [position for port in self.positions for position in port]
+        if len(set(taken)) < len(taken) or len({len(port) for port in self.positions}) > 1 or not taken:
+            raise ValueError("each port has as many positions of `positions`, none of which another one has")
+        if max(taken) > self.fibres:
+            raise ValueError(f"`positions` has {max(taken)}, and `{self.connector}` has positions up to {self.fibres}")
+        return self
+
+    @property
+    def fibres(self) -> int:
+        """Positions of its connector: 12 of ``MPO-12-APC``; as many as it has ports for where the name says none."""
+        said = next((int(word) for word in self.connector.split("-") if word.isdigit()), 0)
+        return said or max(position for port in self.positions for position in port)
+
+
+def _positions_of(connector: str) -> tuple[int, ...]:
+    """How many positions of a leg a port with a connector may have; empty where its name does not say."""
+    form, *more = connector.split("-")
+    if form != "MPO":
+        return (2,) if "duplex" in more else ()
+    said = next((int(word) for word in more if word.isdigit()), None)
+    return () if said is None else (8, 12) if said == 12 else (said,)
+
+
+class Panel(Product, Purchasable, defer_build=False):
+    """A panel of feed-through adapters, a trunk's leg behind and a jumper in front of each; or of cassettes, which lead
+    a leg to several ports in front.
+
+    Attributes:
+        connector: Form of its adapters, without a polish: `MPO-12`; of cassettes the connector in front as jumpers have
+            it.
+        ports: Adapters in front, with those of all the modules that it is sold with.
         rack_units: Height in rack units.
-        keys: How its adapters hold the keys of both plugs. Absent is not known.
+        keys: How its adapters hold the keys of both plugs. Absent is not known; not of cassettes.
+        back: What is behind the ports of cassettes. Absent of feed-through adapters.
+        pinned: Whether plugs in front of cassettes have pins, and so take jumpers without. Absent is not known.
+        loss_db: What its maker says that a cassette loses at most, in dB. Absent, its pairs of plugs are counted.
     """
 
     connector: Word
     ports: Count
     rack_units: Annotated[float, Field(gt=0, le=1000)] = 1
     keys: Keys | None = None
+    back: Annotated[CassetteBack | None, Field(exclude_if=is_open)] = None
+    pinned: Annotated[bool | None, Field(exclude_if=is_open)] = None
+    loss_db: Annotated[float | None, Field(ge=0, le=100, exclude_if=is_open)] = None
+
+    @model_validator(mode="after")
+    def _cassettes_are_whole(self) -> Self:
+        if self.back is None and (self.pinned, self.loss_db) != (None, None):
+            raise ValueError("`pinned` and `loss_db` are of cassettes: give `back`")
+        if self.back is not None and self.keys is not None:
+            raise ValueError("cassettes have no `keys`: `back.positions` says where light goes, adapters included")
+        if self.back is not None:
+            given, fit = len(self.back.positions[0]), _positions_of(self.connector)
+            if fit and given not in fit:
+                told = " or ".join(map(str, fit))
+                raise ValueError(f"`back.positions`: a port with `{self.connector}` has {told} positions, not {given}")
+        if self.ports % self.links_per_leg:
+            raise ValueError(f"`ports` {self.ports} are not those of whole cassettes of {self.links_per_leg}")
+        return self
+
+    @property
+    def links_per_leg(self) -> int:
+        """Ports in front of a leg."""
+        return 1 if self.back is None else len(self.back.positions)
+
+    @property
+    def legs(self) -> int:
+        """Legs that it has room for behind."""
+        return self.ports // self.links_per_leg

@@ -1,7 +1,7 @@
 """Rules of links through trunks and panels, counted again from the racks of both ends of every link.
 
 A link between two racks is a module, a jumper, a port of a panel, a leg of a trunk, a port of a panel, a jumper and a
-module; within a rack it is one jumper.
+module; within a rack it is one jumper. A leg between cassettes has as many links as these have ports in front of it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from math import ceil
 
 import numpy as np
 
 from fabopt.floor.racks import height_m
 from fabopt.rules.defaults import OPTIC_LOSS, RACK_RULES, is_kept
-from fabopt.schema.passive import Fibre, Panel, Trunk
+from fabopt.schema.passive import CassetteBack, Fibre, Panel, Polarity, Trunk
 from fabopt.schema.structured import StructuredKind, TrunkRoute
 from fabopt.units import exact, some
 from fabopt.verify.channels import allowed_db, glass_db, plugs_db
@@ -46,6 +46,15 @@ class TrunkedLinks:
         """What a proof calls it."""
         return f"{self.fabric.designed.name} {self.kind.kind}"
 
+    def panels(self, evidence: Evidence) -> list[Panel]:
+        """The products of its panels."""
+        return [evidence.part(id_, Panel) for id_ in sorted({place.id for place in self.kind.panels})]
+
+    def legs_of(self, evidence: Evidence, links: int) -> int:
+        """Legs of a route with so many links: ceil(links x (1 + ``spare_legs``)), in legs of several links."""
+        per_leg = max((len(panel.back.positions) for panel in self.panels(evidence) if panel.back), default=1)
+        return ceil(Fraction(ceil(links * (1 + exact(evidence.case.site.spare_legs))), per_leg))
+
 
 def has_trunks(evidence: Evidence) -> bool:
     """Whether the case speaks of trunks, or a fabric has any."""
@@ -66,8 +75,8 @@ def trunked_of(evidence: Evidence) -> Iterator[TrunkedLinks]:
 def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
     """The trunks of every route have legs for all links between its racks, with spare ones, and are long enough.
 
-    Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)) = ``legs``
-    <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run, wherever in the racks panels
+    Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)), over ports
+    of a cassette = ``legs`` <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run, wherever in the racks panels
     are; a jumper for the far end of each such link. Kinds are those that the case has through trunks, and all that have
     to be, of fabrics that are not out-of-band. Trunks come when ``growth.trunks`` says: none is ``ahead`` of the first
     stage, or of the one that lacks legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
@@ -97,22 +106,22 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
             kind.jumper_m >= plan.longest_in_rack_m, f"{name}: jumpers of {kind.jumper_m:g} m do not reach all panels"
         )
         for route in kind.routes:
-            _route_holds(proof, evidence, name, route, by_stage)
+            _route_holds(proof, evidence, trunked, route, by_stage)
         proof.note(f"{name}: {some(routes.total(), 'link')} on {some(len(routes), 'route')}")
 
 
 def _route_holds(
-    proof: Proof, evidence: Evidence, name: str, route: TrunkRoute, by_stage: list[Counter[tuple[int, int]]]
+    proof: Proof, evidence: Evidence, trunked: TrunkedLinks, route: TrunkRoute, by_stage: list[Counter[tuple[int, int]]]
 ) -> None:
     """Hold the legs of a route, and how long its trunks are; ``by_stage``: links by pair of racks."""
-    plan, spare = evidence.plan, exact(evidence.case.site.spare_legs)
-    where_, (a, b) = f"{name} {route.a}-{route.b}", (plan.rack_index(route.a), plan.rack_index(route.b))
-    proof.equal(f"{where_}: legs", route.legs, ceil(route.links * (1 + spare)))
+    plan, where_ = evidence.plan, f"{trunked.name} {route.a}-{route.b}"
+    a, b = plan.rack_index(route.a), plan.rack_index(route.b)
+    proof.equal(f"{where_}: legs", route.legs, trunked.legs_of(evidence, route.links))
     pulled = [
         (stage_of(evidence, trunk), evidence.part(trunk.id, Trunk).legs)
         for trunk in route.trunks for _ in range(trunk.count)
     ]  # fmt: skip
-    needs = [ceil(there[a, b] * (1 + spare)) for there in by_stage]
+    needs = [trunked.legs_of(evidence, there[a, b]) for there in by_stage]
     _come_in_time(proof, evidence, where_, "leg", (needs, pulled))
     low_m = height_m(1, 0)
     run_m = float(plan.run_m(a, low_m, b, low_m))
@@ -164,12 +173,12 @@ def _routes(cabled: CabledDesign, index: int, kind: str, stage: int) -> Counter[
 def panels_hold_trunks(proof: Proof, cabled: CabledDesign) -> None:
     """The panels of every rack have a port for each leg of a kind's routes that ends in it, the spare ones too.
 
-    sum of ceil(links x (1 + ``spare_legs``)) of its routes <= sum of ports of its panels for the kind, at every stage;
+    sum of legs of its routes, as in ``trunks_hold_legs`` <= sum of ports behind its panels for the kind, at every stage;
     with ``growth.trunks: ahead`` all are of the first one; no panels elsewhere. Source: design file, ``structured``;
     catalog, ``ports``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
-    spare, stages = exact(evidence.case.site.spare_legs), range(len(evidence.stage_names))
+    stages = range(len(evidence.stage_names))
     for trunked in trunked_of(evidence):
         legs, panels = (
             defaultdict[str, list[int]](lambda: [0 for _ in stages]),
@@ -178,9 +187,11 @@ def panels_hold_trunks(proof: Proof, cabled: CabledDesign) -> None:
         for stage in stages:
             for route, links in _routes(cabled, trunked.index, trunked.kind.kind, stage).items():
                 for rack in route:
-                    legs[plan.ids[rack]][stage] += ceil(links * (1 + spare))
+                    legs[plan.ids[rack]][stage] += trunked.legs_of(evidence, links)
         for place in trunked.kind.panels:
-            panels[place.rack].append((stage_of(evidence, place), evidence.part(place.id, Panel).ports))
+            panel = evidence.part(place.id, Panel)
+            behind = panel.ports // (1 if panel.back is None else len(panel.back.positions))
+            panels[place.rack].append((stage_of(evidence, place), behind))
         for name in sorted(legs.keys() | panels.keys()):
             proof.holds(legs[name][-1] > 0, f"{trunked.name} {name}: panels, and no legs")
             _come_in_time(proof, evidence, f"{trunked.name} {name}", "port", (legs[name], panels[name]))
@@ -223,23 +234,48 @@ def polarity_crosses(proof: Proof, evidence: Evidence) -> None:
     """Light that a link sends from one module arrives at the receiver of the other.
 
     Of the pieces of a link between racks, two jumpers and a leg, an odd number are of Type B; adapters of both panels
-    hold keys alike, as those of one product do. Source: catalog, ``polarity``, ``keys``.
+    hold keys alike, as those of one product do. Between cassettes, all alike, each fibre of a port arrives at one port,
+    last for first. Source: catalog, ``polarity``, ``keys``, ``back``.
     """
     for trunked in trunked_of(evidence):
-        jumper = evidence.part(trunked.kind.jumper, Fibre)
-        for id_ in sorted({trunk.id for trunk in trunked.kind.trunks if _has_rows(trunked.kind)}):
-            types = [jumper.polarity, evidence.part(id_, Trunk).polarity, jumper.polarity]
-            proof.holds(None not in types and types.count("B") % 2 == 1, f"{trunked.name}: types {types} with {id_}")
-        panels = {place.id: evidence.part(place.id, Panel).keys for place in trunked.kind.panels}
-        keys = set(panels.values())
-        is_alike = len(panels) <= 1 or (len(keys) == 1 and None not in keys) or not _has_rows(trunked.kind)
-        proof.holds(is_alike, f"{trunked.name}: panels {panels} do not all hold keys alike, as far as is known")
+        jumper, panels = evidence.part(trunked.kind.jumper, Fibre), trunked.panels(evidence)
+        trunks = [evidence.part(id_, Trunk) for id_ in sorted({trunk.id for trunk in trunked.kind.trunks})]
+        backs = {panel.back for panel in panels}
+        if backs - {None}:
+            alike = {(panel.back, panel.connector, panel.pinned, panel.loss_db) for panel in panels}
+            proof.equal(f"{trunked.name}: kinds of cassettes", len(alike), 1)
+            for back, trunk in product(backs, trunks):
+                crosses = back is not None and _crosses(back, trunk.polarity)
+                proof.holds(crosses, f"{trunked.name}: light does not cross through {trunk.id} to a port of a cassette")
+            continue
+        for trunk in trunks if _has_rows(trunked.kind.connector) else ():
+            types = [jumper.polarity, trunk.polarity, jumper.polarity]
+            proof.holds(None not in types and types.count("B") % 2 == 1, f"{trunked.name}: types {types} with {trunk.id}")
+        of_id = {panel.id: panel.keys for panel in panels}
+        keys = set(of_id.values())
+        is_alike = len(of_id) <= 1 or (len(keys) == 1 and None not in keys) or not _has_rows(trunked.kind.connector)
+        proof.holds(is_alike, f"{trunked.name}: panels {of_id} do not all hold keys alike, as far as is known")
         proof.note(f"{trunked.name}: jumpers of type {jumper.polarity or 'unknown'}")
 
 
-def _has_rows(kind: StructuredKind) -> bool:
+def _crosses(back: CassetteBack, polarity: Polarity | None) -> bool:
+    """Whether each fibre behind a port of a cassette comes out at one port of another such one, in the other order."""
+    if polarity is None:
+        return False
+    place = {fibre: (port, at) for port, fibres in enumerate(back.positions) for at, fibre in enumerate(fibres)}
+    for fibres in back.positions:
+        out = [place.get(fibre if polarity == "A" else back.fibres + 1 - fibre) for fibre in fibres]
+        met = [end for end in out if end is not None]
+        if len(met) < len(fibres) or len({port for port, _ in met}) > 1:
+            return False
+        if [at for _, at in met] != list(range(len(fibres)))[::-1]:
+            return False
+    return True
+
+
+def _has_rows(connector: str) -> bool:
     """Whether plugs are of a row of fibres, which have pins and a type."""
-    return kind.connector.startswith("MPO")
+    return connector.startswith("MPO")
 
 
 @since("0.3.0", "case.content.site.cabling")
@@ -248,35 +284,59 @@ def ends_mate(proof: Proof, evidence: Evidence) -> None:
     """All that is plugged together mates, and a link through trunks loses no more than its modules allow.
 
     Fibre and connector, with its polish, are one for modules, jumpers and legs; adapters of panels have its form.
-    Of several fibres, jumpers have no pins and trunks have. With rule ``optic-loss`` on: loss of two jumpers, the
-    longest trunk and four pairs of plugs, the worse grade where two meet <= budget - ``optical_margin_db``; their
-    length <= reach. Source: catalog.
+    Of several fibres, jumpers have no pins and trunks have. Cassettes have the connector of jumpers in front and that
+    of legs behind, with pins on one side. With rule ``optic-loss`` on: loss of two jumpers, the longest trunk and four
+    pairs of plugs, the worse grade where two meet, with cassettes two pairs and what these lose <= budget -
+    ``optical_margin_db``; their length <= reach. Source: catalog.
     """
     for trunked in trunked_of(evidence):
         kind, name = trunked.kind, trunked.name
         jumper = evidence.part(kind.jumper, Fibre)
         ends = {(end.connector, end.count) for end in jumper.both_ends}
         proof.equal(f"{name}: ends of {jumper.id}", ends, {(kind.connector, 1)})
-        proof.holds(jumper.pinned is False or not _has_rows(kind), f"{name}: {jumper.id} may have pins")
+        proof.holds(jumper.pinned is False or not _has_rows(kind.connector), f"{name}: {jumper.id} may have pins")
         proof.equal(f"{name}: fibre of {jumper.id}", jumper.fibre, kind.fibre)
+        panels = trunked.panels(evidence)
         for trunk in (evidence.part(id_, Trunk) for id_ in sorted({trunk.id for trunk in kind.trunks})):
-            mates = (trunk.fibre, trunk.connector) == (kind.fibre, kind.connector)
-            mates &= trunk.pinned is True or not _has_rows(kind)
-            proof.holds(mates, f"{name}: {trunk.id} of {trunk.fibre} {trunk.connector} does not mate with the jumpers")
-        for panel in (evidence.part(id_, Panel) for id_ in sorted({place.id for place in kind.panels})):
-            forms = {panel.connector, f"{panel.connector}-APC", f"{panel.connector}-UPC"}
+            for back in {panel.back for panel in panels}:
+                wanted = kind.connector if back is None else back.connector
+                mates = (trunk.fibre, trunk.connector) == (kind.fibre, wanted)
+                if back is None:
+                    mates &= trunk.pinned is True or not _has_rows(kind.connector)
+                else:
+                    mates &= {trunk.pinned, back.pinned} == {True, False}
+                proof.holds(mates, f"{name}: {trunk.id} of {trunk.fibre} {trunk.connector} does not mate in panels")
+        for panel in panels:
+            forms = {panel.connector}
+            if panel.back is None:
+                forms |= {f"{panel.connector}-APC", f"{panel.connector}-UPC"}
             proof.holds(kind.connector in forms, f"{name}: {panel.id} has adapters for {panel.connector}")
+            pins = panel.back is None or panel.pinned is True or not _has_rows(panel.connector)
+            proof.holds(pins, f"{name}: {panel.id} may have no pins in front")
         _budget_holds(proof, evidence, trunked, jumper)
+
+
+def _panels_db(evidence: Evidence, trunked: TrunkedLinks, jumper: Fibre) -> Fraction:
+    """The largest loss of the plugs that meet in both panels of a link, in dB."""
+    kind, losses = trunked.kind, list[Fraction]()
+    in_panels = {jumper.grade, *(evidence.part(trunk.id, Trunk).grade for trunk in kind.trunks)}
+    grade = None if None in in_panels else "standard" if "standard" in in_panels else "low-loss"
+    for panel in trunked.panels(evidence):
+        if panel.back is None:
+            losses.append(plugs_db(evidence.optics, kind.connector, kind.fibre, grade))
+        elif panel.loss_db is not None:
+            losses.append(exact(panel.loss_db))
+        else:
+            both = panel.connector, panel.back.connector
+            losses.append(sum((plugs_db(evidence.optics, one, kind.fibre, None) for one in both), Fraction(0)))
+    return 2 * max(losses, default=Fraction(0))
 
 
 def _budget_holds(proof: Proof, evidence: Evidence, trunked: TrunkedLinks, jumper: Fibre) -> None:
     kind, name = trunked.kind, trunked.name
     glass_m = 2 * exact(kind.jumper_m) + max((exact(trunk.length_m) for trunk in kind.trunks), default=Fraction(0))
-    in_panels = {jumper.grade, *(evidence.part(trunk.id, Trunk).grade for trunk in kind.trunks)}
-    grade = None if None in in_panels else "standard" if "standard" in in_panels else "low-loss"
-    loss_db = glass_db(evidence.optics, kind.fibre, glass_m)
+    loss_db = _panels_db(evidence, trunked, jumper) + glass_db(evidence.optics, kind.fibre, glass_m)
     loss_db += 2 * plugs_db(evidence.optics, kind.connector, kind.fibre, jumper.grade)
-    loss_db += 2 * plugs_db(evidence.optics, kind.connector, kind.fibre, grade)
     margin_db = exact(evidence.case.site.optical_margin_db)
     limited = is_kept(evidence.case.rules, OPTIC_LOSS)
     near, far = kind.kind.split("-")
@@ -292,6 +352,6 @@ def _budget_holds(proof: Proof, evidence: Evidence, trunked: TrunkedLinks, jumpe
                 proof.holds(glass_m <= exact(module.reach_m), f"{name}: {float(glass_m):g} m, {module.id} reaches less")
                 allowed = allowed_db(evidence.optics, module, module.standard_by_split.get(end.split, ""))
                 fits = not limited or allowed is None or loss_db <= allowed - margin_db + SAME
-                told = f"{name}: {float(loss_db):.3f} dB over {float(glass_m):g} m and four pairs of plugs"
+                told = f"{name}: {float(loss_db):.3f} dB over {float(glass_m):g} m, two jumpers and two panels"
                 proof.holds(fits, f"{told}, {module.id} allows {float(allowed or 0):g} dB")
     proof.note(f"{name}: {float(loss_db):.3f} dB over {float(glass_m):g} m")

@@ -35,7 +35,8 @@ def with_trunks(
 def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[PortType, PortType, str]) -> Floats:
     """Least cost of a link with some jumpers: one within a rack, else two, and a share of a trunk and of two panels.
 
-    Trunks have legs, and panels ports, for all links at least. A trunk is no shorter than the run of its links.
+    Trunks have legs, and panels room for these, of which a link takes its share at least. A trunk is no shorter than
+    the run of its links.
     """
     near, far, protocol = ends
     lengths_m, run_m = problem.item_table.lengths_m, problem.floor.plan.longest_in_rack_m
@@ -48,8 +49,9 @@ def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[Port
         return table
     within = int(classes_of_runs(lengths_m, run_m)) + 1
     table[:, :within] = costs.least_per_link(joined, near.ports, far.ports)[:, np.newaxis]
-    ports = PANELS * np.min([costs.of(item) / count for item, count in parts.panels], axis=0)
-    shares = [(item.length_m or 0.0, costs.of(item) / legs) for items, legs in parts.trunks for item in items]
+    links = parts.links_per_leg
+    ports = PANELS * np.min([costs.of(item) / (legs * links) for item, legs in parts.panels], axis=0)
+    shares = [(item.length_m or 0.0, costs.of(item) / (legs * links)) for items, legs in parts.trunks for item in items]
     for assembly, inside in zip(joined, costs.per_link(joined, near.ports, far.ports).T, strict=True):
         most_m, between = parts.longest_m(problem.links, assembly, (near, far)), inside + costs.of(parts.jumper) + ports
         for length_class in range(within, len(lengths_m) + 1):

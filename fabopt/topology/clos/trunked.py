@@ -26,7 +26,7 @@ from fabopt.topology.clos.cabling import KindLinks, LinkType, numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.stage_links import StagedLinks, links_of_kind
-from fabopt.units import ceil_of, exact
+from fabopt.units import ceil_div, ceil_of, exact
 
 
 def is_proven(problem: Problem) -> bool:
@@ -147,18 +147,19 @@ def _trunking(problem: Problem, parts: TrunkParts, between: LinksBetween, most_m
     lengths_m = sorted({item.length_m or 0.0 for items, _ in parts.trunks for item in items})
     fits = np.searchsorted(lengths_m, plan.trunks_m(racks[0], racks[1]))
     pieces = {fit: tuple(_pieces(problem, parts, [*lengths_m, np.inf][fit], most_m)) for fit in set(fits.tolist())}
-    legs = {links: tuple(legs_of(count, spare) for count in links) for links in {links for *_, links in between.routes}}
+    counts = {links for *_, links in between.routes}
+    legs = {links: tuple(legs_of(count, spare, parts.links_per_leg) for count in links) for links in counts}
     routes = [
         RackRoute(a, b, legs[links], pieces[fit])
         for (a, b, links), fit in zip(between.routes, fits.tolist(), strict=True)
     ]
-    panels = tuple(TrunkPiece(costs_of(problem, item), ports, item) for item, ports in parts.panels)
+    panels = tuple(TrunkPiece(costs_of(problem, item), holds, item) for item, holds in parts.panels)
     return least_trunking(routes, panels, growth.trunks)
 
 
-def legs_of(links: int, spare: Fraction) -> int:
-    """Legs of a route, with the spare ones."""
-    return int(ceil_of(links * (spare.denominator + spare.numerator), spare.denominator))
+def legs_of(links: int, spare: Fraction, links_per_leg: int) -> int:
+    """Legs of a route that carry its links, spare ones among these."""
+    return ceil_div(ceil_of(links * (spare.denominator + spare.numerator), spare.denominator), links_per_leg)
 
 
 def _pieces(problem: Problem, parts: TrunkParts, run_m: float, most_m: float) -> Iterator[TrunkPiece]:
@@ -191,7 +192,7 @@ def _trunked(
         parts.jumper,
         tuple(np.diff(np.sum([links for *_, links in between.routes], axis=0), prepend=0).tolist()),
         tuple(
-            TrunkedRoute(ids[a], ids[b], links[-1], legs_of(links[-1], spare), trunks)
+            TrunkedRoute(ids[a], ids[b], links[-1], legs_of(links[-1], spare, parts.links_per_leg), trunks)
             for (a, b, links), trunks in zip(between.routes, trunking.routes, strict=True)
         ),
         tuple((ids[rack], panels) for rack, panels in trunking.panels.items()),

@@ -56,9 +56,7 @@ def channel_of(fibre: Fibre, length_m: float) -> OpticalChannel:
     return channel_through([(fibre, length_m)])
 
 
-def channel_through(
-    pieces: Sequence[tuple[Fibre | Trunk, float]], cassette: Panel | None = None
-) -> OpticalChannel:
+def channel_through(pieces: Sequence[tuple[Fibre | Trunk, float]], cassette: Panel | None = None) -> OpticalChannel:
     """The channel of fibres and legs of trunks with their lengths in metres, each of which meets the next in a panel.
 
     n pieces have n + 1 mated pairs: jumper, trunk and jumper four. Where two pieces meet, the worse grade counts.

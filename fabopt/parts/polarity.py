@@ -1,9 +1,10 @@
 """Whether light and plugs meet where fibres, panels and trunks stand between two modules: polarity, pins, polish.
 
 Light crosses from position 1 to the last one in each piece of Type B, and in each adapter of a panel that holds both
-keys on one side; a cassette says from which position of a leg to which of a port it goes. What is sent arrives where the other module receives if it crosses an odd number of times: with one
-lead of Type B; with two panels alike if all three pieces are of Type B. Of two plugs that meet one has pins: modules
-and trunks do, jumpers do not. Polishes are equal, since an angled face (APC) does not touch a flat one (UPC).
+keys on one side; a cassette says from which position of a leg to which of a port it goes. What is sent arrives where
+the other module receives if it crosses an odd number of times: with one lead of Type B; with two panels alike if all
+three pieces are of Type B. Of two plugs that meet one has pins: modules and trunks do, jumpers do not. Polishes are
+equal, since an angled face (APC) does not touch a flat one (UPC).
 """
 
 from __future__ import annotations

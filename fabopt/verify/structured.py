@@ -76,10 +76,11 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
     """The trunks of every route have legs for all links between its racks, with spare ones, and are long enough.
 
     Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)), over ports
-    of a cassette = ``legs`` <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run, wherever in the racks panels
-    are; a jumper for the far end of each such link. Kinds are those that the case has through trunks, and all that have
-    to be, of fabrics that are not out-of-band. Trunks come when ``growth.trunks`` says: none is ``ahead`` of the first
-    stage, or of the one that lacks legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
+    of a cassette = ``legs`` <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run,
+    wherever in the racks panels are; a jumper for the far end of each such link. Kinds are those that the case has
+    through trunks, and all that have to be, of fabrics that are not out-of-band. Trunks come when ``growth.trunks``
+    says: none is ``ahead`` of the first stage, or of the one that lacks legs without it. Source: case file,
+    ``site.cabling``; catalog, ``legs``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
     words = {wanted.name: {} if wanted.role == "oob" else evidence.case.site.trunked
@@ -173,8 +174,8 @@ def _routes(cabled: CabledDesign, index: int, kind: str, stage: int) -> Counter[
 def panels_hold_trunks(proof: Proof, cabled: CabledDesign) -> None:
     """The panels of every rack have a port for each leg of a kind's routes that ends in it, the spare ones too.
 
-    sum of legs of its routes, as in ``trunks_hold_legs`` <= sum of ports behind its panels for the kind, at every stage;
-    with ``growth.trunks: ahead`` all are of the first one; no panels elsewhere. Source: design file, ``structured``;
+    sum of legs of its routes, as in ``trunks_hold_legs`` <= sum of ports behind its panels, at every stage; with
+    ``growth.trunks: ahead`` all are of the first one; no panels elsewhere. Source: design file, ``structured``;
     catalog, ``ports``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
@@ -250,7 +251,9 @@ def polarity_crosses(proof: Proof, evidence: Evidence) -> None:
             continue
         for trunk in trunks if _has_rows(trunked.kind.connector) else ():
             types = [jumper.polarity, trunk.polarity, jumper.polarity]
-            proof.holds(None not in types and types.count("B") % 2 == 1, f"{trunked.name}: types {types} with {trunk.id}")
+            proof.holds(
+                None not in types and types.count("B") % 2 == 1, f"{trunked.name}: types {types} with {trunk.id}"
+            )
         of_id = {panel.id: panel.keys for panel in panels}
         keys = set(of_id.values())
         is_alike = len(of_id) <= 1 or (len(keys) == 1 and None not in keys) or not _has_rows(trunked.kind.connector)

@@ -35,9 +35,7 @@ def _shares(numbers: Mapping[int, int], rooms: Mapping[str, int]) -> dict[tuple[
     return shares
 
 
-def _are_spread(
-    proof: Proof, names: Sequence[str], rooms: Mapping[str, TrunkRoom], passing: Sequence[_Passing]
-) -> int:
+def _are_spread(proof: Proof, names: Sequence[str], rooms: Mapping[str, TrunkRoom], passing: Sequence[_Passing]) -> int:
     """Hold that no piece has more than its share of the links of a device; return the most that one has.
 
     ``rooms``: of each piece. What an earlier stage has plugged in stays, so that a later

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fabopt.parts.channels import DECIMALS, ChannelLoss, OpticalChannel, budget_db, channel_through, loss_of, pair_loss
 from fabopt.schema.base import parse_split
-from fabopt.schema.catalog import Fibre, Transceiver, Trunk
+from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.facts import Optics
 from fabopt.units import mbps
@@ -37,10 +37,10 @@ class LinkChannel(NamedTuple):
 
 
 def channel_between(
-    embedded: Embedded, pieces: tuple[tuple[str, float], ...], modules: tuple[str, ...], gbps: float
+    embedded: Embedded, pieces: tuple[tuple[str, float], ...], modules: tuple[str, ...], gbps: float, panel: str | None
 ) -> LinkChannel:
     """The channel of pieces, each an id and metres, between modules (those that are known), whose ports have a speed in
-    Gb/s: a fibre, or a jumper, a trunk and a jumper, which meet in panels.
+    Gb/s: a fibre, or a jumper, a trunk and a jumper, which meet in panels; ``panel``: id of one of these.
     """
     optics = embedded.optics
     glass = [
@@ -51,7 +51,8 @@ def channel_between(
     standards = [_standard_at(module, gbps) for module in ends]
     budgets = [budget_db(optics, module, standard) for module, standard in zip(ends, standards, strict=True)]
     known = [budget for budget in budgets if budget is not None]
-    channel = channel_through(glass)
+    held = None if panel is None else embedded.part(panel, Panel)
+    channel = channel_through(glass, held if held is not None and held.back is not None else None)
     return LinkChannel(
         next(iter(standards), ""),
         glass[0][0].fibre,
@@ -72,11 +73,12 @@ def channels_of(embedded: Embedded, fabric: FabricDesign) -> Iterator[LinkChanne
         modules = tuple(part.id for part in row.parts if part.end is not None)
         kind = structured.get(f"{row.from_}-{row.to}")
         trunks = () if kind is None else sorted((trunk.id, float(trunk.length_m)) for trunk in kind.trunks)
+        panel = next((place.id for place in kind.panels), None) if kind is not None else None
         for part in row.parts:
             if part.end is None and embedded.kind(part.id) == "fibre":
                 lead = part.id, part.length_m or 0.0
                 for pieces in ((lead,), *((lead, trunk, lead) for trunk in dict(trunks).items())):
-                    yield channel_between(embedded, pieces, modules, row.gbps)
+                    yield channel_between(embedded, pieces, modules, row.gbps, panel)
 
 
 def _standard_at(module: Transceiver, gbps: float) -> str:

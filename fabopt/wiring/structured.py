@@ -4,7 +4,7 @@ Links between two racks are dealt to the trunks of their route in turn, by stage
 device are spread, on D equal trunks at most ceil(u / D) of its u links on one. Trunks are dealt to the panels of a rack
 in turn; the legs of one stay together as far as links of a device are spread over panels too. Later links come after,
 so that what is plugged in stays where it is. Legs that carry no link are dark. A leg between cassettes carries several
-links: legs are dealt to trunks in turn, as few as links fill, then links to these, each leg to a panel as its first link.
+links: legs are dealt to trunks in turn, as few as links fill, then links to these, and legs to panels by the first one.
 """
 
 from __future__ import annotations
@@ -25,14 +25,20 @@ from fabopt.wiring.dealing import TrunkRoom, dealt
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, Wiring
 
-FAR = "F"
+FAR, BEHIND = "F", "R"
 
 
 class RackPort(NamedTuple):
-    """A port of a panel, from 1."""
+    """A port of a panel, from 1; ``behind``: one of those of legs behind cassettes, which are fewer than in front."""
 
     panel: str
     port: int
+    behind: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its number, after an R where ports in front have other numbers."""
+        return f"{BEHIND}{self.port}" if self.behind else str(self.port)
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,11 @@ class RackPanel:
     fabric: str
     kind: str
     stage: int = 0
+
+    @property
+    def has_cassettes(self) -> bool:
+        """Whether a leg behind it has several ports in front."""
+        return self.legs < self.ports
 
 
 @dataclass(frozen=True)
@@ -92,8 +103,16 @@ class PulledTrunk:
 
     def fronts(self, leg: TrunkLeg, place: int) -> tuple[RackPort | None, RackPort | None]:
         """The ports in front at both racks of a place of a leg."""
-        own = (leg.a, place + 1), (leg.b, self.far_ports[place])
-        return tuple(port and RackPort(port.panel, (port.port - 1) * len(leg.links) + number) for port, number in own)
+        a, b = (
+            port and RackPort(port.panel, (port.port - 1) * len(leg.links) + number)
+            for port, number in ((leg.a, place + 1), (leg.b, self.far_ports[place]))
+        )
+        return a, b
+
+    @property
+    def places(self) -> Iterator[tuple[TrunkLeg, int]]:
+        """Its legs with each of their places for links, from 0."""
+        return ((leg, place) for leg in self.legs for place in range(len(leg.links)))
 
 
 class PatchedLink(NamedTuple):
@@ -194,9 +213,7 @@ class _PulledKind:
         self.stage_of = {stage.name: number for number, stage in enumerate(embedded.design.stages)}
         self.product = embedded.part(kind.panels[0].id, Panel) if kind.panels else None
         self.per_leg = 1 if self.product is None else self.product.links_per_leg
-        self.panels = [
-            self._panel(place, embedded.part(place.id, Panel)) for place in kind.panels
-        ]
+        self.panels = [self._panel(place, embedded.part(place.id, Panel)) for place in kind.panels]
 
     def _panel(self, place: PanelPlace, part: Panel) -> RackPanel:
         own, sizes = (place.rack, place.unit, place.id), (part.ports, part.legs)
@@ -257,7 +274,7 @@ class _PulledKind:
         for (trunk, _), stage in zip(legs, stages, strict=True):
             later[trunk].append((stage, self.per_leg))
         room = [TrunkRoom(0, one.stage, tuple(later[trunk])) for trunk, one in enumerate(rooms)]
-        carried = {leg: [None] * self.per_leg for leg in legs}
+        carried: dict[Leg, list[int | None]] = {leg: [None] * self.per_leg for leg in legs}
         places = dealt([int(wiring.links.a[link]) for link in links], at, room)
         for link, (trunk, place) in zip(links, places, strict=True):
             leg, number = divmod(place - 1, self.per_leg)
@@ -290,9 +307,9 @@ class _PulledKind:
             rooms = [TrunkRoom(panel.legs, panel.stage) for panel in panels]
             taken = dealt(devices, [carried[leg].stage for leg in legs], rooms, [trunk for trunk, _ in legs])
             for leg, (panel, port) in zip(legs, taken, strict=True):
-                ports[rack, leg] = RackPort(panels[panel].name, port)
+                ports[rack, leg] = RackPort(panels[panel].name, port, panels[panel].has_cassettes)
             used = Counter(panel for panel, _ in taken)
-            free[rack] = [RackPort(panel.name, port) for number, panel in enumerate(panels)
+            free[rack] = [RackPort(panel.name, port, panel.has_cassettes) for number, panel in enumerate(panels)
                           for port in range(used[number] + 1, panel.legs + 1)][::-1]  # fmt: skip
         for number, (route, row) in enumerate(pulled):
             for leg in ((number, leg) for leg in range(1, self.embedded.part(row.id, Trunk).legs + 1)):

@@ -29,6 +29,27 @@ def panel(id_: str, ports: int, usd: float, **keys: Any) -> Json:
     return {"id": id_, "connector": "MPO-12", "ports": ports, "rack_units": 1, "price_usd": usd, **keys}
 
 
+UNIVERSAL = [[1, 12], [2, 11], [3, 10], [4, 9]]
+
+
+def cassettes(id_: str, legs: int, usd: float, **keys: Any) -> Json:
+    """A panel of cassettes that lead a leg to four ports of two fibres."""
+    back = {"connector": "MPO-12-APC", "pinned": False, "positions": UNIVERSAL, **keys.pop("back", {})}
+    ports = legs * len(back["positions"])
+    return {"id": id_, "connector": "LC-duplex", "ports": ports, "price_usd": usd, "back": back, **keys}
+
+
+def broken_out(panels: list[Json] | None = None) -> Json:
+    """The small catalog with modules and jumpers of two fibres, and cassettes for these."""
+    content = parts([trunk("t2", 2, 200), trunk("t6", 6, 500)])
+    for module in content["transceivers"]:
+        module["connector"] = "LC-duplex"
+    content["fibres"] = [{"id": "lc", "fibre": "smf", "connectors": ["LC-duplex", "LC-duplex"],
+                          "lengths": [{"m": m, "price_usd": 20 + m} for m in (3, 10, 30, 60)]}]  # fmt: skip
+    content["panels"] = [cassettes("c1", 1, 90), cassettes("c6", 6, 400)] if panels is None else panels
+    return content
+
+
 def parts(trunks: list[Json] | None = None, panels: list[Json] | None = None) -> Json:
     """The small catalog with a jumper, trunks and panels."""
     content = catalog()

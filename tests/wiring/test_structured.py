@@ -10,7 +10,8 @@ import pytest
 
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.structured import StructuredCabling, TrunkRoom, dealt, structured_of
+from fabopt.wiring.dealing import TrunkRoom, dealt
+from fabopt.wiring.structured import StructuredCabling, structured_of
 from tests.samples.trunked import hall, panel, parts, solved, trunk
 
 
@@ -118,7 +119,7 @@ def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
     sizes = {one.name: one.ports for one in cabling.panels}
     ports = [port for one in cabling.trunks for leg in one.legs for port in (leg.a, leg.b) if port is not None]
     assert len(set(ports)) == len(ports) and all(1 <= port.port <= sizes[port.panel] for port in ports)
-    lit = {leg.link: (one, leg) for one in cabling.trunks for leg in one.legs if leg.link is not None}
+    lit = {link: (one, leg) for one in cabling.trunks for leg in one.legs for _, link in leg.lit}
     rack = wiring.devices.rack
     between = [
         row

@@ -38,10 +38,10 @@ def _rows(asked: Exported) -> Iterator[tuple[object, ...]]:
     wiring, embedded = asked.wiring, Embedded(asked.design)
     links, cables, names = wiring.links, wiring.cables, wiring.devices.name
     trunk_of = {
-        leg.link: (trunk.product, float(trunk.length_m))
+        link: (trunk.product, float(trunk.length_m), trunk.cassette)
         for trunk in cabling_of(asked.design, wiring).trunks
         for leg in trunk.legs
-        if leg.link is not None
+        for _, link in leg.lit
     }
     margin_db, known = embedded.case.site.optical_margin_db, dict[tuple[object, ...], LinkChannel]()
     for row, cable in enumerate(links.cable.tolist()):
@@ -49,8 +49,9 @@ def _rows(asked: Exported) -> Iterator[tuple[object, ...]]:
             continue
         modules = cables.a_module[cable], cables.b_module[cable]
         jumper = cables.part[cable], float(cables.length_m[cable])
-        pieces = (jumper, trunk_of[row], jumper) if row in trunk_of else (jumper,)
-        key = pieces, modules, float(links.gbps[row])
+        trunk = trunk_of.get(row)
+        pieces = (jumper,) if trunk is None else (jumper, trunk[:2], jumper)
+        key = pieces, modules, float(links.gbps[row]), None if trunk is None else trunk[2]
         if key not in known:
             known[key] = channel_between(embedded, *key)
         channel = known[key]

@@ -7,7 +7,7 @@ are told apart. The QR code has the cable, its end and the design, for whoever l
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import wrap
@@ -19,11 +19,15 @@ from fabopt.output.export.pulls import Visit, named, visits
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.sheet.model import WIDEST_MONO, Code, DrawnSheet, Text
 from fabopt.output.sheet.qr import QrPath, qr_path
+from fabopt.parts.polarity import far_ports
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates
+from fabopt.schema.passive import CassetteBack, Panel, Trunk
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
+from fabopt.wiring.panel_places import panels_of
+from fabopt.wiring.structured import BEHIND, panel_name
 
 LETTERS = 20
 COLUMNS = ("order", "stage", "cable", "end", "rack", "unit", "line_1", "line_2", "code")
@@ -115,7 +119,8 @@ def called(design: Design, wiring: Wiring) -> Wiring:
 def labels_of(design: Design, work: Iterable[Visit]) -> Iterator[CableLabel]:
     """Yield the labels of all connectors of cables, in the order of pulling; of moved cables new ones."""
     revision = design.case.sha256[:8].upper()
-    order = 0
+    embedded, order = Embedded(design), 0
+    panels = {panel_name(place): embedded.part(place.id, Panel) for place in panels_of(design.fabrics)}
     for visit in work:
         for rows in (visit.moved, *(pair.rows for pair in visit.pairs)):
             legs = grouped((str(row.cable), row) for row in rows.itertuples(index=False))
@@ -126,20 +131,37 @@ def labels_of(design: Design, work: Iterable[Visit]) -> Iterator[CableLabel]:
                 for side, letter in (("from", "A"), ("to", "B")):
                     yield from _ends(ends, side, (order, visit.stage, cable), letter, revision, is_trunk)
                 if is_trunk:
-                    yield from _ports(ends, (order, visit.stage), revision)
+                    trunk = embedded.part(str(ends[0].part), Trunk)
+                    yield from _ports(ends, (order, visit.stage), revision, panels, trunk)
 
 
-def _ports(legs: Sequence[Any], known: tuple[int, str], revision: str) -> Iterator[CableLabel]:
-    """The labels of the ports of panels before the legs of a trunk: each leads to the port at the other end."""
+def _ports(
+    legs: Sequence[Any], known: tuple[int, str], revision: str, panels: Mapping[str, Panel], trunk: Trunk
+) -> Iterator[CableLabel]:
+    """The labels of the ports of panels before the legs of a trunk: each leads to the port at the other end. A leg
+    behind a cassette has a port there, and its positions several in front.
+    """
     order, stage = known
-    for side in ("from", "to"):
+    for side, other in (("from", "to"), ("to", "from")):
         for leg in legs:
-            label, panel, port, unit = (getattr(leg, f"{side}_{key}") for key in ("label", "device", "port", "unit"))
+            panel, own, unit = (getattr(leg, f"{side}_{key}") for key in ("device", "port", "unit"))
             if unit == unit:
-                cells = order, stage, panel, port, getattr(leg, f"{side}_rack"), int(unit)
-                _, _, far = label.partition(" > ")
-                code = f"{panel}/{port}/{revision}".upper()
-                yield CableLabel(cells, f"{panel} {port}", f"{leg.cable} leg {leg.leg}", f">{far}", code)
+                there, far = (getattr(leg, f"{other}_{key}") for key in ("device", "port"))
+                for port, at, far_port in _fronts(own, far, panels[panel].back, trunk):
+                    cells = order, stage, panel, port, getattr(leg, f"{side}_rack"), int(unit)
+                    code = f"{panel}/{port}/{revision}".upper()
+                    near = f"{leg.cable} leg {leg.leg}{at}"
+                    yield CableLabel(cells, f"{panel} {port}", near, f">{there} {far_port}", code)
+
+
+def _fronts(near: str, far: str, back: CassetteBack | None, trunk: Trunk) -> Iterator[tuple[str, str, str]]:
+    """A port behind a panel and that at the other end of its leg; of a cassette then those in front, with positions."""
+    yield near, "", far
+    numbers = () if back is None else far_ports(back, trunk.polarity) or ()
+    for place, number in enumerate(numbers):
+        before, beyond = ((int(port.removeprefix(BEHIND)) - 1) * len(numbers) for port in (near, far))
+        at = "+".join(map(str, back.positions[place])) if back is not None else ""
+        yield str(before + place + 1), f" {at}", str(beyond + number)
 
 
 def _ends(

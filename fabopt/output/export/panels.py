@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.sheets import csv_file
-from fabopt.output.export.trunks import NO, YES, cable_of, laid_of, whole_wiring
+from fabopt.output.export.trunks import NO, YES, cable_of, laid_of, positions_at, whole_wiring
 from fabopt.schema.design import Design
 from fabopt.schema.passive import Panel
 from fabopt.wiring.design_file import Embedded
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PANEL_COLUMNS = (
     *("panel", "port", "front_cord", "front_device", "front_port", "rear_trunk", "rear_leg", "free"),
-    *("rack", "unit", "connector", "product", "fabric", "kind", "stage"),
+    *("rack", "unit", "connector", "product", "fabric", "kind", "stage", "rear_port", "positions"),
 )
 
 
@@ -38,30 +38,31 @@ def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.
 def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[object, ...]]:
     laid, embedded = laid_of(design, wiring, stage), Embedded(design)
     stages = [stage.name for stage in design.stages]
-    behind: dict[RackPort, tuple[PulledTrunk, TrunkLeg, int]] = {}
+    behind: dict[RackPort, tuple[PulledTrunk, TrunkLeg, int, int]] = {}
     for trunk in laid.trunks:
-        for leg in trunk.legs:
-            for side, port in enumerate((leg.a, leg.b)):
+        for leg, place in trunk.places:
+            for side, port in enumerate(trunk.fronts(leg, place)):
                 if port is not None:
-                    behind[port] = trunk, leg, side
+                    behind[port] = trunk, leg, place, side
     for panel in laid.panels:
         connector = embedded.part(panel.product, Panel).connector
         for number in range(1, panel.ports + 1):
             rear_leg = behind.get(RackPort(panel.name, number))
-            front, rear, lit = ("", "", ""), ("", ""), False
+            front, rear, more = ("", "", ""), ("", ""), ("", "")
             if rear_leg is not None:
-                trunk, leg, side = rear_leg
-                rear, lit = (trunk.name, str(leg.number)), leg.link is not None
-                front = _front(wiring, trunk.racks[side], leg) if lit else front
-            place = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind, stages[panel.stage]
-            yield panel.name, number, *front, *rear, NO if lit else YES, *place
+                trunk, leg, place, side = rear_leg
+                port, link = (leg.a, leg.b)[side], leg.links[place]
+                more = port.name if port is not None else "", positions_at(embedded, trunk, place, side == 1)
+                rear = trunk.name, str(leg.number)
+                front = _front(wiring, trunk.racks[side], link) if link is not None else front
+            about = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind, stages[panel.stage]
+            yield panel.name, number, *front, *rear, NO if any(front) else YES, *about, *more
 
 
-def _front(wiring: Wiring, rack: str, leg: TrunkLeg) -> tuple[str, str, str]:
+def _front(wiring: Wiring, rack: str, link: int) -> tuple[str, str, str]:
     """The cord in front of a port in a rack, and the device and port that it comes from."""
-    assert leg.link is not None
-    links, devices, cord = wiring.links, wiring.devices, cable_of(wiring, leg.link)
-    near = links.a[leg.link]
+    links, devices, cord = wiring.links, wiring.devices, cable_of(wiring, link)
+    near = links.a[link]
     if devices.rack[near] == rack:
-        return cord, devices.name[near], wiring.a_port[leg.link]
-    return far_cord(cord), devices.name[links.b[leg.link]], wiring.b_port[leg.link]
+        return cord, devices.name[near], wiring.a_port[link]
+    return far_cord(cord), devices.name[links.b[link]], wiring.b_port[link]

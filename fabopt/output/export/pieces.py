@@ -97,6 +97,6 @@ class _PanelEnds:
         cells: tuple[object, ...] = (rack, float("nan"), rack, f"{LOOSE} {leg}")
         if port is not None:
             panel = self.panels[port.panel]
-            cells = panel.rack, float(panel.unit), panel.name, str(port.port)
+            cells = panel.rack, float(panel.unit), panel.name, port.name
         return dict(zip((f"{side}_{key}" for key in ("rack", "unit", "device", "port", "optic")), (*cells, ""),
                         strict=True))  # fmt: skip

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BODY_COLUMNS = ("outer_mm", "kg_m")
 TRUNK_COLUMNS = (
     *("trunk", "leg", "from", "to", "fibres", "connector", "polarity", "pinned", "polish", "length_m"),
-    *(*BODY_COLUMNS, "state", "stage", "product", "fabric", "kind", "link", "cable", "not_known"),
+    *(*BODY_COLUMNS, "state", "stage", "product", "fabric", "kind", "link", "cable", "positions", "not_known"),
 )
 LIT, DARK, LOOSE = "lit", "dark", "not plugged in"
 YES, NO = "yes", "no"
@@ -62,7 +62,8 @@ def _cut(laid: StructuredCabling, whole: Wiring, wiring: Wiring) -> StructuredCa
     row_of = {row: number for number, row in enumerate(there)}
     trunks = (
         replace(trunk, legs=tuple(
-            leg if leg.link is None else replace(leg, link=row_of.get(leg.link)) for leg in trunk.legs
+            replace(leg, links=tuple(link if link is None else row_of.get(link) for link in leg.links))
+            for leg in trunk.legs
         ))
         for trunk in laid.trunks if trunk.stage <= stage
     )  # fmt: skip
@@ -88,8 +89,8 @@ def _at_stage(trunk: PulledTrunk, wiring: Wiring, stage: int, panels: Container[
     legs = list[TrunkLeg]()
     for leg in trunk.legs:
         is_in = all(port is not None and port.panel in panels for port in (leg.a, leg.b))
-        is_lit = leg.link is not None and wiring.links.stage[leg.link] <= stage
-        legs.append(TrunkLeg(leg.number, *((leg.a, leg.b) if is_in else (None, None)), leg.link if is_lit else None))
+        lit = (link if link is not None and wiring.links.stage[link] <= stage else None for link in leg.links)
+        legs.append(TrunkLeg(leg.number, *((leg.a, leg.b) if is_in else (None, None)), tuple(lit)))
     return replace(trunk, legs=tuple(legs))
 
 
@@ -99,7 +100,10 @@ def whole_wiring(asked: Exported) -> Wiring:
 
 
 def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:
-    """One row a leg with ``TRUNK_COLUMNS``, trunk by trunk, of those of a stage. ``InputError`` without trunks."""
+    """One row a leg with ``TRUNK_COLUMNS``, trunk by trunk, of those of a stage; between cassettes one for each port.
+
+    ``InputError`` without trunks.
+    """
     import pandas as pd
 
     return pd.DataFrame(_rows(design, wiring, stage), columns=list(TRUNK_COLUMNS))
@@ -107,7 +111,7 @@ def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.
 
 def port_name(port: RackPort | None) -> str:
     """A port of a panel as it is labelled, with rack and unit in the panel's name; empty where there is none."""
-    return "" if port is None else f"{port.panel} {port.port}"
+    return "" if port is None else f"{port.panel} {port.name}"
 
 
 def link_name(wiring: Wiring, link: int) -> str:
@@ -127,14 +131,23 @@ def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[o
             *(polish_of(part.connector), trunk.length_m, part.diameter_mm, part.weight_kg_m),
         )
         not_said = [column for column, told in zip(BODY_COLUMNS, about[-2:], strict=True) if told is None]
-        for leg in trunk.legs:
-            state = LOOSE if leg.a is None else DARK if leg.link is None else LIT
-            link = ("", "") if leg.link is None else (link_name(wiring, leg.link), cable_of(wiring, leg.link))
+        for leg, place in trunk.places:
+            row, fronts = leg.links[place], map(port_name, trunk.fronts(leg, place))
+            state = LOOSE if leg.a is None else DARK if row is None else LIT
+            link = ("", "") if row is None else (link_name(wiring, row), cable_of(wiring, row))
             yield (
-                *(trunk.name, leg.number, port_name(leg.a), port_name(leg.b), *about, state, stages[trunk.stage]),
-                *(trunk.product, trunk.fabric, trunk.kind, *link),
-                ", ".join([*_mated(embedded, wiring, trunk, leg, products).unknown, *not_said]),
+                *(trunk.name, leg.number, *fronts, *about, state, stages[trunk.stage], trunk.product, trunk.fabric),
+                *(trunk.kind, *link, positions_at(embedded, trunk, place)),
+                ", ".join([*_mated(embedded, wiring, trunk, leg, row, products).unknown, *not_said]),
             )
+
+
+def positions_at(embedded: Embedded, trunk: PulledTrunk, place: int, is_far: bool = False) -> str:
+    """Positions of a leg that a place of it has at a rack of its route, such as ``1+12``; empty where it has all."""
+    back = None if trunk.cassette is None else embedded.part(trunk.cassette, Panel).back
+    if back is None:
+        return ""
+    return "+".join(map(str, back.positions[trunk.far_ports[place] - 1 if is_far else place]))
 
 
 def cable_of(wiring: Wiring, link: int) -> str:
@@ -142,11 +155,18 @@ def cable_of(wiring: Wiring, link: int) -> str:
     return str(wiring.cables.name[wiring.links.cable[link]])
 
 
-def _mated(embedded: Embedded, wiring: Wiring, trunk: PulledTrunk, leg: TrunkLeg, products: dict[str, Panel]) -> Mated:
-    """Whether the channel of a leg works, as far as that is known of its parts."""
-    if leg.link is None or leg.a is None or leg.b is None:
+def _mated(
+    embedded: Embedded,
+    wiring: Wiring,
+    trunk: PulledTrunk,
+    leg: TrunkLeg,
+    link: int | None,
+    products: dict[str, Panel],
+) -> Mated:
+    """Whether the channel of a link works, as far as that is known of its parts."""
+    if link is None or leg.a is None or leg.b is None:
         return Mated()
-    cables, row = wiring.cables, wiring.links.cable[leg.link]
+    cables, row = wiring.cables, wiring.links.cable[link]
     near, far = (embedded.part(id_, Transceiver) for id_ in (cables.a_module[row], cables.b_module[row]))
     jumper, part = embedded.part(trunk.jumper, Fibre), embedded.part(trunk.product, Trunk)
     return mated((near, far), (jumper, part, jumper), (products[leg.a.panel], products[leg.b.panel]))

@@ -105,6 +105,8 @@ def _port_notes(ports: Ports, tables: Mapping[str, CsvTable]) -> Iterator[str]:
             f"labelled as in 'T0001 leg 3 of 12': T0001 is pulled and bought once. Jumpers end in the front ports; "
             f"C00012F is at the far end of the link of C00012. {_MAPPED}"
         )
+    if any(panel.has_cassettes for panel in ports.objects.cabling.panels):
+        yield "Behind a cassette a leg ends in rear port R3, with a position for each front port that it leads to."
     if any(joined.cable == NOTHING for joined in ports.joined_cables):
         yield f"Rows of {CABLES} without a type and label are links for which the design buys no cable."
     if any(medium in ("ACC", "AEC") for medium in ports.wiring.cables.medium):
@@ -195,9 +197,9 @@ def _is_own_type(path: Path) -> bool:
 def tables_of(objects: Objects, ports: Ports) -> dict[str, CsvTable]:
     """Return the CSV files by name, in order: no racks without a floor plan, no inventory items without modules."""
     rear, front = shuffle_ports(ports)
-    for behind, before in panel_ports(ports):
-        rear.rows.append(behind)
-        front.rows.append(before)
+    of_panels = list(panel_ports(ports))
+    rear.rows += dict.fromkeys(behind for behind, _ in of_panels)
+    front.rows += (before for _, before in of_panels)
     tables = {
         MANUFACTURERS: objects.manufacturers(),
         SITES: objects.sites(),

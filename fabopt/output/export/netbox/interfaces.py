@@ -15,6 +15,7 @@ from fabopt.output.export.netbox.words import (
     LONGEST_PART_NUMBER,
     PLANNED,
     REAR_PORT,
+    SINGLES,
     cable_type,
     interface_type,
     port_type,
@@ -222,16 +223,26 @@ def shuffle_ports(ports: Ports) -> tuple[CsvTable, CsvTable]:
 
 
 def panel_ports(ports: Ports) -> Iterator[tuple[Row, Row]]:
-    """Yield the rear and the front port of every port of every panel: a leg behind it, a jumper in front of it."""
+    """Yield the rear port of every leg of every panel, and a front port before it: a jumper goes into that.
+
+    Of cassettes front ports at both ends of a trunk that light leads to have one position behind.
+    """
     cabling, embedded = ports.objects.cabling, ports.objects.embedded
     legs = {port: f"{trunk.name} leg {leg.number}" for trunk in cabling.trunks for leg in trunk.legs
             for port in (leg.a, leg.b) if port is not None}  # fmt: skip
+    place_of = {port: place + 1 for trunk in cabling.trunks for leg in trunk.legs for place in range(len(leg.links))
+                for port in trunk.fronts(leg, place) if port is not None}  # fmt: skip
     for panel in cabling.panels:
-        type_ = port_type(embedded.part(panel.product, Panel).connector)
-        for number in range(1, panel.ports + 1):
-            port = str(number)
-            about = legs.get(RackPort(panel.name, number), "free")
-            yield (panel.name, port, type_, 1, about), (panel.name, port, type_, port, 1, about)
+        part = embedded.part(panel.product, Panel)
+        front, per_leg = port_type(part.connector), part.links_per_leg
+        back = front if part.back is None else port_type(part.back.connector)
+        for number in range(1, panel.legs + 1):
+            rear = RackPort(panel.name, number, panel.has_cassettes)
+            about = legs.get(rear, "free")
+            for place in range(1, per_leg + 1):
+                port = (number - 1) * per_leg + place
+                row = panel.name, str(port), front, rear.name, place_of.get(RackPort(panel.name, port), place), about
+                yield (panel.name, rear.name, back, per_leg, about), row
 
 
 def _positions(ports: Ports) -> dict[tuple[int, ShuffleLane], tuple[int, int, int]]:
@@ -264,10 +275,14 @@ class CableRows:
         return CsvTable(columns, rows)
 
     def _legs(self, trunk: PulledTrunk) -> Iterator[Row]:
-        """One row a leg that is plugged in: NetBox has profiles for trunks of two and four legs only."""
+        """One row a leg that is plugged in: NetBox has profiles for trunks of two and four legs only.
+
+        Its positions are those of the links that it may carry.
+        """
         part = self.ports.objects.embedded.part(trunk.product, Trunk)
         type_, about = self._cable_words(trunk.product, part.fibre)
-        more = (STRAIGHT,) if self.ports.version.profiles else ()
+        size = next((size for size in SINGLES if size >= len(trunk.far_ports)), None)
+        more = ("" if size is None else f"single-1c{size}p",) if self.ports.version.profiles else ()
         for leg in trunk.legs:
             if leg.a is not None and leg.b is not None:
                 sides = (panel_end(leg.a, REAR_PORT), panel_end(leg.b, REAR_PORT))

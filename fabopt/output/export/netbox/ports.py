@@ -69,7 +69,7 @@ class ShuffleLane(NamedTuple):
 
 def panel_end(port: RackPort, type_: str) -> CableEnds:
     """The side of a cable that is in front of a port of a panel, or behind it."""
-    return CableEnds((port.panel,), (str(port.port),), type_)
+    return CableEnds((port.panel,), (port.name,), type_)
 
 
 class Ports:

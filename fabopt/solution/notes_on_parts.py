@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.floor.loads import is_cooling_told
@@ -25,15 +26,16 @@ from fabopt.schema.catalog import Cable, Catalog, Switch, Transceiver
 from fabopt.schema.design import Design, FabricDesign, LinkRow
 from fabopt.schema.facts import Optics
 from fabopt.schema.operate import Roce
-from fabopt.schema.passive import Trunk
 from fabopt.schema.resilience import FEED, survives_loss_of
 from fabopt.schema.server import Server
 from fabopt.solution.question import Answers
 from fabopt.topology.candidate import Ends
 from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
 from fabopt.units import grouped, some
+from fabopt.wiring.build import wiring_of
 from fabopt.wiring.channels import channels_of
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.structured import structured_of
 
 # -- notes on airflow: switches of unknown airflow, or without a common direction -------------------------------------
 
@@ -345,10 +347,13 @@ def trunk_notes(case: Case, design: Design) -> Iterator[str]:
     kinds = [kind for fabric in design.fabrics for kind in fabric.structured if kind.far_by_stage]
     if not kinds:
         return
-    embedded, told, legs, lit = Embedded(design), list[str](), 0, 0
+    wiring, told, legs, lit = wiring_of(design), list[str](), Counter[int](), Counter[int]()
+    trunks = structured_of(design, wiring).trunks
+    for trunk in trunks:
+        legs[trunk.stage] += len(trunk.legs)
+        lit.update(min(int(wiring.links.stage[link]) for _, link in leg.lit) for leg in trunk.legs if leg.lit)
     for number, name in enumerate(names):
-        rows = [row for kind in kinds for row in kind.trunks if row.stage == name]
-        legs += sum(row.count * embedded.part(row.id, Trunk).legs for row in rows)
-        lit += sum(kind.far_by_stage[number] for kind in kinds)
-        told.append(f"{name} {some(sum(row.count for row in rows), 'trunk')}, then {some(legs - lit, 'leg')} dark")
+        dark = sum(legs[stage] - lit[stage] for stage in range(number + 1))
+        pulled = sum(trunk.stage == number for trunk in trunks)
+        told.append(f"{name} {some(pulled, 'trunk')}, then {some(dark, 'leg')} dark")
     yield f"`growth.trunks`: {case.growth.trunks}: {'; '.join(told)}"

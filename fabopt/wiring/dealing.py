@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -46,6 +46,28 @@ def dealt(
         used[trunk] += 1
         places.append((trunk, used[trunk]))
     return places
+
+
+def dealt_together(
+    devices: Sequence[int], stages: Sequence[int], trunks: Sequence[TrunkRoom], per_leg: int, legs: int = 0
+) -> dict[tuple[int, int], tuple[int | None, ...]]:
+    """Legs in use, as trunk (index) and leg (from 1), each with its links (indices) by place, of which it has some.
+
+    As few as links fill by each stage, dealt to trunks in turn; links to trunks as ``dealt`` does by legs in use, and
+    one leg after another; behind them spare ones, up to ``legs`` in all. ``ValueError``: a link has no leg.
+    """
+    since = list(stages[::per_leg])  # a leg is needed by its first link
+    since += [max((*stages, *(trunk.stage for trunk in trunks)), default=0) + 1] * (legs - len(since))
+    in_use = dealt([-1 - number for number in range(len(since))], since, trunks)
+    added: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for (trunk, _), stage in zip(in_use, since, strict=True):
+        added[trunk].append((stage, per_leg))
+    rooms = [TrunkRoom(0, trunk.stage, tuple(added[index])) for index, trunk in enumerate(trunks)]
+    links: dict[tuple[int, int], list[int | None]] = {leg: [None] * per_leg for leg in in_use}
+    for link, (trunk, number) in enumerate(dealt(devices, stages, rooms)):
+        leg, place = divmod(number - 1, per_leg)
+        links[trunk, leg + 1][place] = link
+    return {leg: tuple(own) for leg, own in links.items()}
 
 
 def _most_of(numbers: Mapping[int, int], rooms: Sequence[int]) -> dict[int, list[int]]:

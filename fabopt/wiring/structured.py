@@ -21,7 +21,7 @@ from fabopt.parts.polarity import far_ports
 from fabopt.schema.design import Design
 from fabopt.schema.passive import Panel, Trunk
 from fabopt.schema.structured import PanelPlace, StructuredKind, TrunkRoute, TrunkRow
-from fabopt.wiring.dealing import TrunkRoom, dealt
+from fabopt.wiring.dealing import TrunkRoom, dealt, dealt_together
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, Wiring
 
@@ -265,21 +265,13 @@ class _PulledKind:
         self, wiring: Wiring, route: TrunkRoute, links: Sequence[int], rooms: Sequence[TrunkRoom]
     ) -> dict[Leg, _LegInUse]:
         """Legs of a route that carry several links each: as few as these fill by each stage, and spare ones."""
-        at = [int(wiring.links.stage[link]) for link in links]
-        # the first link of each leg says when it is needed
-        stages = at[:: self.per_leg]
-        stages += [len(self.stage_of)] * (route.legs - len(stages))
-        legs = dealt([-1 - number for number in range(len(stages))], stages, rooms)
-        later: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for (trunk, _), stage in zip(legs, stages, strict=True):
-            later[trunk].append((stage, self.per_leg))
-        room = [TrunkRoom(0, one.stage, tuple(later[trunk])) for trunk, one in enumerate(rooms)]
-        carried: dict[Leg, list[int | None]] = {leg: [None] * self.per_leg for leg in legs}
-        places = dealt([int(wiring.links.a[link]) for link in links], at, room)
-        for link, (trunk, place) in zip(links, places, strict=True):
-            leg, number = divmod(place - 1, self.per_leg)
-            carried[trunk, leg + 1][number] = link
-        return {leg: _LegInUse(stage, tuple(carried[leg])) for leg, stage in zip(legs, stages, strict=True)}
+        stages = [int(wiring.links.stage[link]) for link in links]
+        devices = [int(wiring.links.a[link]) for link in links]
+        in_use = dict[Leg, _LegInUse]()
+        for leg, own in dealt_together(devices, stages, rooms, self.per_leg, route.legs).items():
+            since = min((stages[at] for at in own if at is not None), default=len(self.stage_of))
+            in_use[leg] = _LegInUse(since, tuple(None if at is None else links[at] for at in own))
+        return in_use
 
     def _ports(
         self, wiring: Wiring, pulled: Sequence[_Pulled], carried: Carried

@@ -83,6 +83,11 @@ def through_trunks() -> Made:
     return design, wiring_of(design)
 
 
+def through_cassettes() -> Made:
+    design = trunked.solved(*trunked.BROKEN_OUT["reversed"])
+    return design, wiring_of(design)
+
+
 def shuffles_of(pair: Made) -> int:
     cables = pair[1].cables
     return int((np.minimum(cables.a_connectors, cables.b_connectors) > 1).sum())
@@ -96,6 +101,7 @@ SAMPLES: dict[str, Callable[[], Made]] = {
     "by hand": by_hand,
     "no profile": lambda: cabled(no_profile()),
     "trunks": lambda: through_trunks(),
+    "cassettes": lambda: through_cassettes(),
     **{f"shuffles {size}": lambda size=size: through_shuffles(*size) for size in (SIZES[0], SIZES[1], *SIZES[2:5:2])},
 }
 
@@ -152,6 +158,7 @@ def tables(pair: Made, release: str = "4.7") -> dict[str, CsvTable]:
     "small plain-4.4",
     "three_tiers-4.4",
     "trunks-4.4",
+    "cassettes-4.6",
     "twin copper-4.4",
 )
 @pytest.mark.long(but_every=2)

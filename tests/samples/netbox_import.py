@@ -74,11 +74,12 @@ class NetBox:
         for (device, rear, position), port in self.at_rear.items():
             if other := self.at_front.get((device, self.mapped[device, rear, position])):
                 self.traced.add((other, port))
-        for rear, other_rear in self.behind.items():
-            ends = [self.at_front.get((one[0], self.mapped[(*one, 1)])) for one in (rear, other_rear)]
-            assert (ends[0] is None) == (ends[1] is None), f"{rear} {other_rear}: a jumper at one end only"
-            if ends[0] and ends[1]:
-                self.traced.add((ends[0], ends[1]))
+        for pair in self.behind.items():
+            for place in range(1, int(self.rears[pair[0]]["positions"]) + 1):
+                ends = [self.at_front.get((rear[0], self.mapped[(*rear, place)])) for rear in pair]
+                assert (ends[0] is None) == (ends[1] is None), f"{pair}: a jumper at one end only"
+                if ends[0] and ends[1]:
+                    self.traced.add((ends[0], ends[1]))
 
     def import_file(self, kind: str, path: Path) -> None:
         header, *rows = guessed_rows(path)
@@ -241,8 +242,11 @@ class NetBox:
         if types == ["dcim.interface"] * 2:
             self._trace(profile, *sides)
         elif types == ["dcim.rearport"] * 2:
-            self._refuse(row if profile not in ("", "single-1c1p") else "", "cables: profile of a trunk")
             ((near,), (far,)) = sides
+            positions = {int(self.rears[rear]["positions"]) for rear in (near, far)}
+            # a position that the profile has not leads nowhere
+            goes = not profile or (profile.startswith("single-") and max(positions) <= PROFILES[profile][2])
+            self._refuse("" if goes and len(positions) == 1 else row, "cables: profile of a trunk")
             self.behind |= {near: far, far: near}
         elif types == ["dcim.interface", "dcim.frontport"]:
             self.at_front |= {front: port for port, front in self._pairs(profile, *sides)}

@@ -61,6 +61,21 @@ def parts(trunks: list[Json] | None = None, panels: list[Json] | None = None) ->
     return content
 
 
+# Ports of two fibres in order, and of eight.
+STRAIGHT = [[at, at + 1] for at in range(1, 12, 2)]
+EIGHTS = [list(range(at, at + 8)) for at in (1, 9, 17)]
+
+
+def of_eights() -> Json:
+    """Trunks of 24 fibres a leg, in front of which cassettes have three ports of eight."""
+    content = parts([trunk("t2", 2, 400, connector="MPO-24-APC", fibres=48)])
+    back = {"connector": "MPO-24-APC", "pinned": False, "positions": EIGHTS}
+    content["panels"] = [
+        {"id": "c8", "connector": "MPO-12-APC", "ports": 24, "pinned": True, "price_usd": 300, "back": back}
+    ]
+    return content
+
+
 def random_parts(seed: int) -> Json:
     """Three types of trunk and two of panels at random prices."""
     rng = random.Random(seed)
@@ -93,3 +108,11 @@ def solved(content: Json, products: Json | None = None, prune: bool = True) -> D
         return optimize.solve(inputs(content, products), alternatives_s=0, prune=prune)
 
     return once(work, content, products, prune)
+
+
+BROKEN_OUT: dict[str, tuple[Json, Json]] = {
+    "in order": (hall({"leaf-spine": "structured", "spare_legs": 0.5}), broken_out()),
+    "reversed": (hall({"leaf-spine": "structured", "server-leaf": "structured"}),
+                 broken_out([cassettes("c2", 2, 150, back={"positions": STRAIGHT})])),
+    "of eight": (hall(), of_eights()),
+}  # fmt: skip

@@ -10,9 +10,10 @@ import pytest
 
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.dealing import TrunkRoom, dealt
-from fabopt.wiring.structured import StructuredCabling, structured_of
-from tests.samples.trunked import hall, panel, parts, solved, trunk
+from fabopt.wiring.dealing import TrunkRoom, dealt, dealt_together
+from fabopt.wiring.model import KINDS
+from fabopt.wiring.structured import RackPort, StructuredCabling, structured_of
+from tests.samples.trunked import BROKEN_OUT, hall, panel, parts, solved, trunk
 
 
 def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread() -> None:
@@ -108,6 +109,7 @@ HALLS = {
     "spare": (hall({"leaf-spine": "structured", "spare_legs": 0.5}), None),
     "many": (hall(servers=3), parts([trunk("t2", 2, 90)], [panel("p4", 4, 50)])),
     "wide": (hall(), parts([trunk("t12", 12, 300)], [panel("p24", 24, 300)])),
+    **BROKEN_OUT,
 }
 
 
@@ -116,7 +118,7 @@ def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
     design = solved(*HALLS[name])
     wiring, cabling = wiring_of(design), laid(design)
     racks = {one.name: one.rack for one in cabling.panels}
-    sizes = {one.name: one.ports for one in cabling.panels}
+    sizes = {one.name: one.legs for one in cabling.panels}
     ports = [port for one in cabling.trunks for leg in one.legs for port in (leg.a, leg.b) if port is not None]
     assert len(set(ports)) == len(ports) and all(1 <= port.port <= sizes[port.panel] for port in ports)
     lit = {link: (one, leg) for one in cabling.trunks for leg in one.legs for _, link in leg.lit}
@@ -124,17 +126,81 @@ def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
     between = [
         row
         for row, (a, b) in enumerate(zip(wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True))
-        if rack[a] != rack[b] and wiring.devices.role[a] == "leaf"
+        if rack[a] != rack[b] and KINDS[wiring.links.kind[row]] in {kind.kind for kind in design.fabrics[0].structured}
     ]
     assert sorted(lit) == between != []
     for row, (one, leg) in lit.items():
         assert leg.a is not None and leg.b is not None
         assert (racks[leg.a.panel], racks[leg.b.panel]) == one.racks
         assert set(one.racks) == {rack[wiring.links.a[row]], rack[wiring.links.b[row]]}
-    (kind,) = design.fabrics[0].structured
-    assert len(cabling.trunks) == sum(row.count for row in kind.trunks)
+    kinds = design.fabrics[0].structured
+    assert len(cabling.trunks) == sum(row.count for kind in kinds for row in kind.trunks)
     plugged = sum(leg.a is not None for one in cabling.trunks for leg in one.legs)
-    assert plugged >= sum(route.legs for route in kind.routes)
+    assert plugged >= sum(route.legs for kind in kinds for route in kind.routes)
+
+
+@pytest.mark.parametrize("name", BROKEN_OUT)
+def test_each_fibre_of_a_link_through_cassettes_arrives_last_for_first(name: str) -> None:
+    """From the port in front of one to that of the other, through the positions of the leg that both say; no port is
+    taken twice, and links fill as few legs as they can.
+    """
+    content, products = BROKEN_OUT[name]
+    design = solved(content, products)
+    wiring, cabling = wiring_of(design), laid(design)
+    back = {one["id"]: one["back"] for one in products["panels"]}
+    product_of = {one.name: one.product for one in cabling.panels}
+    fronts, at_leg = list[RackPort](), Counter[tuple[str, int]]()
+    patched = cabling.patched(wiring)
+    for way in patched.values():
+        ends = []
+        for front in (way.near, way.far):
+            positions = back[product_of[front.panel]]["positions"]
+            behind, place = divmod(front.port - 1, len(positions))
+            assert (front.panel, behind + 1) in [(port.panel, port.port) for port in (way.leg.a, way.leg.b) if port]
+            ends.append(positions[place])
+        fibres = int(back[product_of[way.near.panel]]["connector"].split("-")[1])
+        assert [fibres + 1 - at for at in ends[0]] == ends[1][::-1]
+        fronts += [way.near, way.far]
+        at_leg[way.trunk.name, way.leg.number] += 1
+    assert len(set(fronts)) == len(fronts) == 2 * len(patched) > 0
+    for kind in design.fabrics[0].structured:
+        per_leg = len(back[kind.panels[0].id]["positions"])
+        for route in kind.routes:
+            of_route = [one for one in cabling.trunks if one.kind == kind.kind and one.racks == (route.a, route.b)]
+            lit = [number for one in of_route for leg in one.legs if (number := at_leg[one.name, leg.number])]
+            assert sum(lit) == route.links and len(lit) == -(-route.links // per_leg) and max(lit) <= per_leg
+
+
+def test_links_of_a_leaf_are_spread_over_trunks_between_cassettes() -> None:
+    """Random routes by stages: as few legs as links fill at each stage, links of each device on trunks by the share of
+    these legs, and what is plugged in stays.
+    """
+    for seed in range(100):
+        rng = random.Random(seed)
+        per_leg, size, number = rng.choice([2, 3, 4, 6]), rng.choice([1, 2, 4]), rng.randint(1, 4)
+        stages = sorted(rng.choice([0, 0, 1, 2]) for _ in range(rng.randint(1, per_leg * size * number)))
+        leaves, rooms = [rng.randint(0, 3) for _ in stages], [TrunkRoom(size)] * number
+        legs = dealt_together(leaves, stages, rooms, per_leg)
+        assert sorted(link for own in legs.values() for link in own if link is not None) == list(range(len(stages)))
+        for stage in set(stages):
+            before = sum(one <= stage for one in stages)
+            early = dealt_together(leaves[:before], stages[:before], rooms, per_leg)
+            assert len(early) == -(-before // per_leg)
+            kept = {leg: tuple(link for link in own if link is not None and link < before) for leg, own in legs.items()}
+            assert {leg: tuple(link for link in own if link is not None) for leg, own in early.items()} == {
+                leg: own for leg, own in kept.items() if own
+            }
+        if set(stages) == {0}:
+            room, links = Counter(trunk for trunk, _ in legs), Counter(leaves)
+            on = Counter((leaves[link], trunk) for (trunk, _), own in legs.items() for link in own if link is not None)
+            assert all(count <= ceil(links[leaf] * room[one] / len(legs)) for (leaf, one), count in on.items())
+
+
+def test_spare_legs_between_cassettes_carry_nothing() -> None:
+    legs = dealt_together([0] * 5, [0] * 5, [TrunkRoom(4), TrunkRoom(4)], 4, 5)
+    assert [sum(link is not None for link in own) for own in legs.values()] == [3, 2, 0, 0, 0]
+    with pytest.raises(ValueError, match="no trunk or panel has room for link 3"):
+        dealt_together([0] * 9, [0] * 9, [TrunkRoom(2)], 4)
 
 
 def test_a_panel_that_is_lost_leaves_each_leaf_a_link() -> None:

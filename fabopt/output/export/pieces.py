@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabopt.floor.racks import height_m
 from fabopt.output.export.ends import part_text, route_name
 from fabopt.output.export.orders import code_of
-from fabopt.output.export.trunks import cabling_of
+from fabopt.output.export.trunks import cabling_of, positions_at
 from fabopt.schema.design import Design
 from fabopt.schema.passive import Trunk
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
-from fabopt.wiring.structured import RackPort, StructuredCabling, far_cord
+from fabopt.wiring.structured import PatchedLink, RackPort, StructuredCabling, far_cord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,9 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
     ends, patched = _PanelEnds(laid), laid.patched(wiring)
     index = [row for row, link in enumerate(links) if link in patched]
     whole = rows.iloc[index]
+    whole = whole.assign(
+        leg=[at or leg for leg, at in zip(whole["leg"], _positions(design, patched, links, index), strict=True)]
+    )
     near = whole.assign(**ends.columns("to", [patched[links[row]].near for row in index]))
     far = whole.assign(
         cable=[far_cord(name) for name in whole["cable"]],
@@ -44,6 +47,17 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
     cabled = pd.concat([rows.drop(rows.index[index]), _joined(near)]).sort_index()
     is_bought = cabled["cable"] != ""
     return pd.concat([cabled[is_bought], _joined(far), _joined(legs), cabled[~is_bought]], ignore_index=True)
+
+
+def _positions(
+    design: Design, patched: Mapping[int, PatchedLink], links: Sequence[int], rows: Sequence[int]
+) -> Iterator[str]:
+    """What links of rows have of a leg between cassettes, such as ``1+12 of T0001 leg 3``; empty of a whole one."""
+    embedded = Embedded(design)
+    for row in rows:
+        way = patched[links[row]]
+        at = positions_at(embedded, way.trunk, way.place)
+        yield at and f"{at} of {way.trunk.name} leg {way.leg.number}"
 
 
 def _joined(rows: pd.DataFrame) -> pd.DataFrame:

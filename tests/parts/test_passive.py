@@ -66,6 +66,29 @@ def test_panels_that_cannot_be_are_refused(change: dict[str, object]) -> None:
         Panel.model_validate({**PANEL, **change})
 
 
+CASSETTE = {**PANEL, "connector": "LC-duplex", "back": {"connector": "MPO-12-APC", "positions": ((1, 12), (2, 11))}}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"ports": 23}, "not those of whole cassettes of 2"),
+        ({"keys": "aligned"}, "cassettes have no `keys`"),
+        ({"back": None, "loss_db": 0.5}, "give `back`"),
+        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2), (2, 3))}}, "none of which another one has"),
+        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2), (3,))}}, "as many positions"),
+        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 13),)}}, "has positions up to 12"),
+        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2, 3),)}}, "has 2 positions, not 3"),
+        ({"connector": "MPO-12-APC"}, "has 8 or 12 positions, not 2"),
+    ],
+)
+def test_cassettes_that_cannot_be_are_refused(change: dict[str, object], told: str) -> None:
+    whole = Panel.model_validate(CASSETTE)
+    assert (whole.links_per_leg, whole.legs) == (2, 12)
+    with pytest.raises(ValidationError, match=told):
+        Panel.model_validate({**CASSETTE, **change})
+
+
 def test_a_panel_without_ports_is_refused_by_file_and_key(tmp_path: Path) -> None:
     folder = tmp_path / "own" / "panels"
     folder.mkdir(parents=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import random
 from collections.abc import Sequence
 from itertools import pairwise, product
+from typing import Any
 
 import pytest
 
 from fabopt.io.catalog import named_catalogs
 from fabopt.parts.channels import channel_of, channel_through, loss_of
-from fabopt.parts.polarity import Mated, form_of, mated, polish_of
+from fabopt.parts.polarity import Mated, alike, far_ports, form_of, mated, panel_goes, polish_of, trunk_goes
 from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.facts import Optics
 
@@ -123,6 +126,82 @@ def test_plugs_of_one_fibre_have_neither_pins_nor_a_type() -> None:
     lc = fibre(connectors=("LC-duplex", "LC-duplex"), polarity=None, pinned=None)
     module = DR4.model_copy(update={"connector": "LC-duplex"})
     assert through(lc, module=module) == Mated()
+
+
+LC = fibre(id="lc", connectors=("LC-duplex", "LC-duplex"), polarity=None, pinned=None, grade=None)
+DUPLEX = DR4.model_copy(update={"id": "fr", "connector": "LC-duplex"})
+
+
+def cassette(positions: Sequence[Sequence[int]], **keys: Any) -> Panel:
+    back = {"connector": "MPO-12-APC", "pinned": False, "positions": positions, **keys.pop("back", {})}
+    ports = len(positions) * 2
+    return Panel.model_validate_json(
+        json.dumps({"id": "c", "connector": "LC-duplex", "ports": ports, "back": back, **keys})
+    )
+
+
+def followed(positions: Sequence[Sequence[int]], type_: str) -> list[int] | None:
+    """The far port of each port, where every fibre of it arrives, those sent at those heard; else None."""
+    found = list[int]()
+    for port in positions:
+        arrived = [LAST + 1 - at if type_ == "B" else at for at in port]
+        there = [number for number, other in enumerate(positions, start=1) if list(other) == arrived[::-1]]
+        found += there
+    return found if len(found) == len(positions) else None
+
+
+def test_ports_of_cassettes_lead_to_the_ports_where_their_light_is_heard() -> None:
+    """Tables of a leg at random, and those that are sold: a port of its own positions, and ports in order."""
+    rng = random.Random(1)
+    tables = [[[at, LAST + 1 - at] for at in range(1, 7)], [[at, at + 1] for at in range(1, LAST, 2)]]
+    for _ in range(200):
+        order = rng.sample(range(1, LAST + 1), LAST)
+        half = [at for at in order if at <= LAST // 2]
+        mixed = [[at, LAST + 1 - at][:: rng.choice([1, -1])] for at in half] if rng.random() < 0.5 else (
+            [order[at : at + 2] for at in range(0, LAST, 2)])  # fmt: skip
+        tables.append(mixed[: rng.randint(1, 6)])
+    works = 0
+    for positions, type_ in product(tables, ("A", "B")):
+        one, expected = cassette(positions), followed(positions, type_)
+        assert one.back is not None
+        assert far_ports(one.back, "A" if type_ == "A" else "B") == (expected and tuple(expected))
+        assert far_ports(one.back, None) is None
+        found = through(LC, trunk(polarity=type_), LC, panels=(one, one), module=DUPLEX)
+        assert (found == Mated()) == (expected is not None)
+        assert trunk_goes(trunk(polarity=type_), LC, one) == (expected is not None)
+        works += expected is not None
+    assert works > 50
+
+
+def test_cassettes_mate_in_front_and_behind() -> None:
+    """Pins on one side behind, none on those of jumpers; polish and connector of both; two alike at a trunk."""
+    one = cassette([[1, 12], [2, 11]])
+    for key, value, told in (
+        ("pinned", True, "pins on both sides"), ("connector", "MPO-12-UPC", "does not touch"),
+        ("connector", "MPO-24-APC", "does not meet"),
+    ):  # fmt: skip
+        other = cassette([[1, 12], [2, 11]], back={key: value})
+        wrong = through(LC, TRUNK, LC, panels=(other, other), module=DUPLEX).wrong
+        assert wrong and sum(told in mistake.why for mistake in wrong) == 2
+        assert not trunk_goes(TRUNK, LC, other)
+    unlike = through(LC, TRUNK, LC, panels=(one, cassette([[1, 12]])), module=DUPLEX).wrong
+    assert [mistake.why for mistake in unlike] == ["does not lead fibres as c does"]
+    assert through(LC, trunk(polarity=None), LC, panels=(one, one), module=DUPLEX).unknown == (f"type of {TRUNK.id}",)
+    assert through(JUMPER, TRUNK, JUMPER, panels=(one, one)).wrong
+    assert (panel_goes(one, "LC-duplex"), panel_goes(one, "MPO-12-APC")) == (True, False)
+    eight = [[1, 2, 3, 4, 9, 10, 11, 12]]
+    of_eight = (cassette(eight, connector="MPO-12-APC", pinned=pins) for pins in (True, False, None))
+    assert [panel_goes(one, "MPO-12-APC") for one in of_eight] == [True, False, False]
+    assert [len(group) for group in alike((one, one.model_copy(update={"id": "d", "ports": 8}), PANEL))] == [2, 1]
+
+
+def test_a_cassette_loses_what_its_maker_says_or_both_of_its_pairs() -> None:
+    """LC 2 x 0.25 at the modules; behind two cassettes 2 x (0.25 + 0.75), or what is said of each."""
+    pieces, one = [(LC, 3), (TRUNK, 30), (LC, 3)], cassette([[1, 12]])
+    summed = loss_of(OPTICS, channel_through(pieces, one))
+    assert summed.largest_db == pytest.approx(2 * 0.25 + 2 * (0.25 + 0.75) + 0.036 * 0.4)
+    said = loss_of(OPTICS, channel_through(pieces, one.model_copy(update={"loss_db": 0.35})))
+    assert said.largest_db == pytest.approx(2 * 0.25 + 2 * 0.35 + 0.036 * 0.4)
 
 
 def test_a_channel_through_panels_has_a_pair_at_each_and_the_worse_grade_counts() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from math import ceil
 
 import pytest
 
@@ -25,7 +26,19 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import structured_of
 from tests.samples.small import Json, bought, comparable, usd
-from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, random_parts, solved, trunk
+from tests.samples.trunked import (
+    BROKEN_OUT,
+    LABOUR,
+    UNIVERSAL,
+    broken_out,
+    hall,
+    inputs,
+    panel,
+    parts,
+    random_parts,
+    solved,
+    trunk,
+)
 
 
 def failed(design: Design) -> list[str]:
@@ -127,6 +140,57 @@ def test_files_that_break_rules_are_refused() -> None:
         )
         if not check.ok
     }
+
+
+def test_files_that_break_rules_of_cassettes_are_refused() -> None:
+    """Positions, pins and connectors of cassettes, legs that are too many or few, and two that are not alike."""
+    design = solved(*BROKEN_OUT["in order"])
+    assert (design.status, failed(design)) == ("optimal", [])
+    (kind,) = design.fabrics[0].structured
+    (id_,), back = {place.id for place in kind.panels}, {"connector": "MPO-12-APC", "pinned": False}
+    assert all(route.legs == -(-ceil(route.links * 1.5) // 4) for route in kind.routes)
+    for positions, names in (
+        ([[1, 12], [2, 11], [3, 10], [9, 4]], {"polarity_crosses"}),
+        ([[1, 12], [2, 11], [3, 9], [4, 10]], {"polarity_crosses"}),
+        ([[1, 12]], {"trunks_hold_legs"}),
+    ):
+        assert names <= with_part(design, id_, back={**back, "positions": positions}, ports=len(positions))
+    assert "ends_mate" in with_part(design, id_, back={**back, "pinned": True, "positions": UNIVERSAL})
+    assert "ends_mate" in with_part(design, id_, back={**back, "connector": "MPO-12-UPC", "positions": UNIVERSAL})
+    assert "ends_mate" in with_part(design, id_, connector="LC-simplex")
+    assert "polarity_crosses" in with_part(design, next(kind.trunks).id, polarity="A")
+    route, *others = kind.routes
+    assert "trunks_hold_legs" in broken(design, routes=(route.model_copy(update={"legs": route.links}), *others))
+    assert "panels_hold_trunks" in broken(design, panels=kind.panels[1:])
+    other = {**design.parts, "other": {**design.parts[id_], "loss_db": 0.1}}
+    places = (kind.panels[0].model_copy(update={"id": "other"}), *kind.panels[1:])
+    fabric = design.fabrics[0].model_copy(update={"structured": (kind.model_copy(update={"panels": places}),)})
+    mixed = design.model_copy(update={"parts": other, "fabrics": (fabric,)})
+    assert "polarity_crosses" in {check.name for check in verify(mixed) if not check.ok}
+
+
+@pytest.mark.parametrize(("said_db", "is_kept"), [(None, False), (0.9, True), (1.3, False)])
+def test_what_cassettes_lose_counts(said_db: float | None, is_kept: bool) -> None:
+    """Modules stand 3 dB: two pairs of 0.5 at them leave 2 for two cassettes, of 0.5 and 0.6 if nothing is said."""
+    products, source = broken_out(), {"url": "https://example.org", "date": "2026-01-01"}
+    products.update({kind: [one for one in products[kind] if one["id"] in ("small", "nic-400")]
+                     for kind in ("switches", "nics")})  # fmt: skip
+    for one in products["panels"] if said_db is not None else ():
+        one["loss_db"] = said_db
+    losses = {"LC-duplex": 0.5, "MPO-12-APC": 0.6}
+    products["facts"] = {"optics": {
+        "budgets": [{"standard": "400G-DR4", "fibre": "smf", "budget_db": 3.0, "source": source}],
+        "pairs": [{"connector": one, "fibre": "smf", "largest_db": db, "source": source} for one, db in losses.items()],
+    }}  # fmt: skip
+    few = hall(servers=2, floor={"racks_per_row": 4})
+    read = inputs(few, products)
+    problem = problem_of(read.case, read.catalog)
+    assert (search_of(problem, Settings(), Clock(None), context=Context()).run().value is not None) == is_kept
+    if is_kept:
+        design = solved(few, products)
+        assert (design.status, failed(design)) == ("optimal", [])
+        panel_id = design.fabrics[0].structured[0].panels[0].id
+        assert "ends_mate" in with_part(design, panel_id, loss_db=1.3) & with_part(design, panel_id, loss_db=None)
 
 
 def lossy_parts(plug_db: float) -> Json:

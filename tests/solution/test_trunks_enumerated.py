@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.stage_links import kinds_of, links_of_kind
 from fabopt.wiring.model import Ints
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, hall, random_parts, solved
+from tests.samples.trunked import LABOUR, STRAIGHT, UNIVERSAL, broken_out, cassettes, hall, random_parts, solved
 from tests.solution.test_trunks_in_growth import failed
 
 UPLINKS = ("leaf", "spine")
@@ -59,10 +60,15 @@ def pieces_for(needs: tuple[int, ...], priced: tuple[tuple[int, tuple[int, ...]]
 
 
 class Counted:
-    """What the links between leaves and spines of a placed Clos cost through trunks, counted one by one."""
+    """What the links between leaves and spines of a placed Clos cost through trunks, counted one by one.
 
-    def __init__(self, problem: Problem, clos: ClosNetwork, products: Json) -> None:
-        self.problem, self.clos, self.products = problem, clos, products
+    ``fibre``: that jumpers are; ``panels``: those that may stand at the ends of a trunk.
+    """
+
+    def __init__(self, problem: Problem, clos: ClosNetwork, products: Json, fibre: Json, panels: list[Json]) -> None:
+        self.problem, self.clos, self.fibre = problem, clos, fibre
+        self.products = {**products, "panels": panels}
+        self.per_leg = len(panels[0]["back"]["positions"]) if "back" in panels[0] else 1
 
     def uplinks(self) -> int | None:
         """Cents; None where there are no such links."""
@@ -76,8 +82,9 @@ class Counted:
         assert isinstance(placement, RackPlacement)
         below, above = placement.ends("leaf-spine")
         stages = of_links(cabling.numbers, self.clos.stages, "leaf-spine", cabling.links).tolist()
-        fibre = self.products["fibres"][0]["id"]
-        jumper = next(item for item in items.lengths(fibre) if (item.length_m or 0.0) >= plan.longest_in_rack_m)
+        jumper = next(
+            item for item in items.lengths(self.fibre["id"]) if (item.length_m or 0.0) >= plan.longest_in_rack_m
+        )
         total = self.modules(near, cabling.links.a) + self.modules(far, cabling.links.b)
         on_route = defaultdict[tuple[int, int], Counter[int]](Counter)
         for a, b, stage in zip(cabling.links.a.tolist(), cabling.links.b.tolist(), stages, strict=True):
@@ -90,7 +97,8 @@ class Counted:
     def modules(self, use: CageUse, of_links: Ints) -> int:
         """Cents of the modules at one end of links, those of a switch filling one cage after another."""
         suit = [one["id"] for one in self.products["transceivers"]
-                if one["form_factor"] in use.port.fits and one["split"] == use.split]  # fmt: skip
+                if one["form_factor"] in use.port.fits and one["split"] == use.split
+                and one["connector"] == self.fibre["connectors"][0]]  # fmt: skip
         cents = min(self.problem.item_table.single[id_].unit_costs[0] for id_ in suit)
         return sum(-(-links // use.lane.ports) * cents for links in Counter(of_links.tolist()).values())
 
@@ -99,7 +107,8 @@ class Counted:
         numbers, plan, ports = range(len(self.problem.stages)), self.problem.floor.plan, Counter[tuple[int, int]]()
         total = 0
         for (a, b), added in on_route.items():
-            needs = tuple(sum(added[at] for at in range(stage + 1)) for stage in numbers)
+            links = [sum(added[at] for at in range(stage + 1)) for stage in numbers]
+            needs = tuple(ceil(number / self.per_leg) for number in links)
             for rack, stage in product((a, b), numbers):
                 ports[rack, stage] += needs[stage]
             run_m = float(plan.trunks_m(np.array([a]), np.array([b]))[0])
@@ -114,7 +123,7 @@ class Counted:
         for one in self.products[kind]:
             sold = items.lengths(one["id"]) if kind == "trunks" else (items.single[one["id"]],)
             item = next(item for item in sold if (item.length_m or run_m) >= run_m)
-            priced.append((one["legs"] if kind == "trunks" else one["ports"], item.unit_costs))
+            priced.append((one["legs"] if kind == "trunks" else one["ports"] // self.per_leg, item.unit_costs))
         return pieces_for(needs, tuple(priced), self.problem.case.growth.trunks)
 
 
@@ -145,15 +154,53 @@ def cost_of(problem: Problem, candidate: Candidate, products: Json) -> int | Non
             total += choice.count * min(paid(option.uses) for option in choice.options)
     if not candidate.trunked:
         return total
-    through = Counted(problem, design.network, products).uplinks()
-    return None if through is None else total - sum(paid(kind.uses) for kind in candidate.trunked) + through
+    uplinks = (Counted(problem, design.network, products, *way).uplinks() for way in ways_of(products))
+    through = [cents for cents in uplinks if cents is not None]
+    return total - sum(paid(kind.uses) for kind in candidate.trunked) + min(through) if through else None
+
+
+def ways_of(products: Json) -> Iterator[tuple[Json, list[Json]]]:
+    """Fibres that jumpers may be, each with feed-through panels for it, or with cassettes that lead fibres alike."""
+    for fibre in products["fibres"]:
+        (connector, _), panels = fibre["connectors"], products["panels"]
+        plain = [one for one in panels if "back" not in one and connector.startswith(one["connector"])]
+        yield from ([(fibre, plain)] if plain else [])
+        cassettes = [one for one in panels if "back" in one and one["connector"] == connector]
+        for table in {str(one["back"]["positions"]) for one in cassettes}:
+            yield fibre, [one for one in cassettes if str(one["back"]["positions"]) == table]
 
 
 @pytest.mark.long(but=("3",))
 @pytest.mark.parametrize("seed", range(34))
 def test_the_whole_optimum_is_the_cheapest_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four racks, three types of trunk, two of panel, two stages; with leads too in some."""
+    rng = random.Random(seed)
+    solved_and_counted(rng, random_parts(seed), monkeypatch)
+
+
+@pytest.mark.long(but=("2",))
+@pytest.mark.parametrize("seed", range(24))
+def test_the_whole_optimum_with_cassettes_is_the_cheapest_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, with cassettes of two tables at random prices; in some with feed-through panels and jumpers too."""
     rng, products = random.Random(seed), random_parts(seed)
+    broken = broken_out([
+        cassettes(f"c{legs}-{len(table)}", legs, rng.randint(20, 100) * legs, back={"positions": table})
+        for legs, table in product(rng.sample([1, 2, 3, 6], 2), rng.sample([UNIVERSAL, UNIVERSAL[:2], STRAIGHT], 2))
+    ])  # fmt: skip
+    if rng.random() < 0.5:
+        for kind in ("fibres", "panels"):
+            products[kind] += broken[kind]
+        products["transceivers"] += [
+            {**one, "id": f"{one['id']}-lc", "price_usd": one["price_usd"] + rng.randint(-200, 200)}
+            for one in broken["transceivers"]
+        ]
+    else:
+        products.update({kind: broken[kind] for kind in ("fibres", "panels", "transceivers")})
+    solved_and_counted(rng, products, monkeypatch)
+
+
+def solved_and_counted(rng: random.Random, products: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimum of a hall with random stages and words costs what the cheapest of all designs does."""
     products.update({kind: [one for one in products[kind] if one["id"] in ("small", "nic-400")]
                      for kind in ("switches", "nics")})  # fmt: skip
     sizes = rng.choice([(1, 2), (2, 3), (1, 3), (2, 4)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,21 @@ from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from tests.samples.small import Json
-from tests.samples.trunked import hall, parts, solved
+from tests.samples.trunked import BROKEN_OUT, broken_out, cassettes, hall, parts, solved
+
+
+def through_cassettes() -> Design:
+    return solved(*BROKEN_OUT["in order"])
 
 
 def structured(products: Json | None = None) -> Design:
     return solved(hall({"leaf-spine": "structured", "spare_legs": 0.5}), products)
 
 
-def test_each_link_is_followed_from_device_to_device() -> None:
+@pytest.mark.parametrize("made", [structured, through_cassettes])
+def test_each_link_is_followed_from_device_to_device(made: Callable[[], Design]) -> None:
     """Cord, port of a panel, leg of a trunk, port of a panel, cord: as the list of links has it."""
-    design = structured()
+    design = made()
     wiring = wiring_of(design)
     trunks, panels = trunk_table(design, wiring), panel_table(design, wiring)
     fronts = {f"{row.panel} {row.port}": row for row in panels.itertuples()}
@@ -37,6 +43,7 @@ def test_each_link_is_followed_from_device_to_device() -> None:
     for row in lit.itertuples():
         ends = [fronts[port] for port in (row[3], row[4])]
         assert [(end.rear_trunk, end.rear_leg) for end in ends] == [(row.trunk, str(row.leg))] * 2
+        assert ends[0].positions == row.positions == ends[1].positions
         assert {end.front_cord for end in ends} == {row.cable, f"{row.cable}F"}
         near, far = sorted(ends, key=lambda end: end.front_cord)
         assert row.link == f"{near.front_device} {near.front_port} > {far.front_device} {far.front_port}"
@@ -117,6 +124,17 @@ def test_channels_go_through_the_panels() -> None:
     (metres,) = {trunk.length_m for trunk in kind.trunks}
     assert set(through["fibre_m"]) == {2 * kind.jumper_m + metres}
     assert set(table[table["mated_pairs"] != 4]["mated_pairs"]) <= {2}
+
+
+def test_channels_through_cassettes_have_the_pairs_of_these() -> None:
+    """Two plugs at the modules, and in front of two cassettes and behind; none of these where a maker says the loss."""
+    design = through_cassettes()
+    table, (kind,) = losses(Exported(design, wiring_of(design), Options())), design.fabrics[0].structured
+    assert (table["mated_pairs"] == 6).sum() == kind.far_jumpers
+    said = broken_out([cassettes("c1", 1, 90, loss_db=0.35)])
+    other = solved(BROKEN_OUT["in order"][0], said)
+    through = losses(Exported(other, wiring_of(other), Options())).query("fibre_m > 20")
+    assert set(through["mated_pairs"]) == {2} and (through["loss_db"] > 2 * 0.35).all()
 
 
 def test_both_are_written(tmp_path: Path) -> None:

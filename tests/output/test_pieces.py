@@ -25,17 +25,19 @@ from fabopt.wiring.model import wiring_at
 from fabopt.wiring.structured import structured_of
 from tests.output.test_export_racks import sums_are_totals
 from tests.samples import export_samples
-from tests.samples.trunked import LABOUR, hall, panel, parts, solved, trunk
+from tests.samples.trunked import BROKEN_OUT, LABOUR, hall, panel, parts, solved, trunk
 from tests.solution.test_trunks_in_growth import growing, small_parts
 
 LABELLED = {**LABOUR, "minutes": {**LABOUR["minutes"], "label": 2, "dress": 3}}
+BOTH = {"leaf-spine": "structured", "server-leaf": "structured"}
 # Trunks whose legs all have ports, and those of which some are loose.
 HALLS = {
     "plain": (hall(labour=LABELLED), parts()),
     "spare": (hall({"leaf-spine": "structured", "spare_legs": 0.5}, LABELLED), parts()),
     "loose": (hall(labour=LABELLED), parts([trunk("t12", 12, 300)], [panel("p4", 4, 50)])),
-    "servers too": (hall({"leaf-spine": "structured", "server-leaf": "structured"}, LABELLED), parts()),
+    "servers too": (hall(BOTH, LABELLED), parts()),
     "direct": (hall("direct", LABELLED), parts()),
+    "cassettes": (hall(BOTH, LABELLED), BROKEN_OUT["reversed"][1]),
 }
 
 
@@ -86,7 +88,7 @@ def test_jumpers_stay_in_their_racks_and_trunks_run_between_panels(name: str) ->
     is_trunk = rows["part"].isin(trunks["product"])
     between = rows[rows["kind"].isin(kinds) & (rows["from_rack"] != rows["to_rack"])]
     assert set(between["cable"]) == set(trunks["trunk"]) == set(rows[is_trunk]["cable"])
-    assert is_trunk.sum() == len(trunks)
+    assert is_trunk.sum() == trunks.groupby(["trunk", "leg"]).ngroups
     assert (rows["length_m"] >= rows["run_m"]).all()
     lit = trunks[trunks["state"] == "lit"]
     cords = {row.cable: row for row in rows[~is_trunk].itertuples()}
@@ -94,6 +96,8 @@ def test_jumpers_stay_in_their_racks_and_trunks_run_between_panels(name: str) ->
         near, far = cords[leg.cable], cords[f"{leg.cable}F"]
         ports = f"{near.to_device} {near.to_port}", f"{far.from_device} {far.from_port}"
         assert set(ports) == {leg[3], leg[4]}
+        of_leg = f"{leg.positions} of {leg.trunk} leg {leg.leg}" if leg.positions else "1 of 1"
+        assert near.leg == far.leg == of_leg
         assert leg.link == f"{near.from_device} {near.from_port} > {far.to_device} {far.to_port}"
         assert near.from_label == f"{near.from_device} {near.from_port} > {ports[0]}"
         assert far.to_label == f"{far.to_device} {far.to_port} > {ports[1]}"
@@ -112,7 +116,11 @@ def test_both_ends_of_every_piece_have_a_label_and_labour(name: str) -> None:
     assert len(at_ends) == paid
     assert len({label.code for label in labels}) == len(labels)
     plugged = [port for leg in trunk_rows(design) for port in leg if port]
-    assert sorted(label.title for label in labels if label.cells[2] in names) == sorted(plugged)
+    in_front = [label for label in labels if label.cells[2] in names and " R" not in label.title]
+    assert sorted(label.title for label in in_front) == sorted(plugged)
+    per_leg = 6 if name == "cassettes" else 1
+    behind = sum(" R" in label.title for label in labels)
+    assert behind == (len(in_front) // per_leg if per_leg > 1 else 0)
 
 
 PIECES = ("cable", "fibre", "jumper", "trunk")
@@ -227,10 +235,25 @@ def test_ports_of_an_early_stage_are_those_of_the_last() -> None:
     )
 )
 @pytest.mark.parametrize("name", ["cables", "crew", "labels", "trays", "racks", "weight", "air", "power", "netbox"])
-@pytest.mark.parametrize("hall_name", ["servers too", "loose"])
+@pytest.mark.parametrize("hall_name", ["servers too", "loose", "cassettes"])
 def test_every_list_is_written(name: str, hall_name: str, tmp_path: Path) -> None:
     design = design_of(hall_name)
     assert all(path.stat().st_size > 0 for path in export(design, wiring_of(design), [name], tmp_path, Options()))
+
+
+def test_labels_of_cassettes_say_which_fibres_lead_where() -> None:
+    """The plug of a leg and the port behind that it is in lead to each other; each port in front says its positions."""
+    design = design_of("cassettes")
+    texts = {label.title: (label.near, label.far) for label in labels_of(design, visits(design, wiring_of(design)))}
+    trunks = trunk_table(design, wiring_of(design)).query("state != 'not plugged in'")
+    assert set(trunks["positions"]) == {"1+2", "3+4", "5+6", "7+8", "9+10", "11+12"}
+    for row in trunks.itertuples():
+        near, far, leg = row[3], row[4], f"{row.trunk} leg {row.leg} of 2"
+        assert texts[near] == (f"{leg} {row.positions}", f">{far}") and texts[far][1] == f">{near}"
+        behind, there = texts[f"{row.trunk} A{row.leg}"]
+        assert texts[behind] == (leg, there) and texts[there[1:]] == (leg, f">{behind}")
+        panel_, port = behind.rsplit(" R", 1)
+        assert near in [f"{panel_} {(int(port) - 1) * 6 + place}" for place in range(1, 7)]
 
 
 @pytest.mark.parametrize("name", export_samples.CASES)

@@ -96,8 +96,15 @@ def test_jumpers_stay_in_their_racks_and_trunks_run_between_panels(name: str) ->
         near, far = cords[leg.cable], cords[f"{leg.cable}F"]
         ports = f"{near.to_device} {near.to_port}", f"{far.from_device} {far.from_port}"
         assert set(ports) == {leg[3], leg[4]}
-        of_leg = f"{leg.positions} of {leg.trunk} leg {leg.leg}" if leg.positions else "1 of 1"
-        assert near.leg == far.leg == of_leg
+        if leg.positions:
+            of_leg, last = (
+                f" of {leg.trunk} leg {leg.leg}",
+                [str(13 - int(at)) for at in leg.positions.split("+")][::-1],
+            )
+            assert {near.leg, far.leg} == {leg.positions + of_leg, "+".join(last) + of_leg}
+            assert (near.leg == leg.positions + of_leg) == (ports[0] == leg[3])
+        else:
+            assert near.leg == far.leg == "1 of 1"
         assert leg.link == f"{near.from_device} {near.from_port} > {far.to_device} {far.to_port}"
         assert near.from_label == f"{near.from_device} {near.from_port} > {ports[0]}"
         assert far.to_label == f"{far.to_device} {far.to_port} > {ports[1]}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fabopt.floor.racks import height_m
@@ -34,14 +34,15 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
         return rows
     ends, patched = _PanelEnds(laid), laid.patched(wiring)
     index = [row for row, link in enumerate(links) if link in patched]
-    whole = rows.iloc[index]
-    whole = whole.assign(
-        leg=[at or leg for leg, at in zip(whole["leg"], _positions(design, patched, links, index), strict=True)]
+    ways, whole, embedded = [patched[links[row]] for row in index], rows.iloc[index], Embedded(design)
+    near = whole.assign(
+        leg=[_of_leg(embedded, way, way.near) or leg for way, leg in zip(ways, whole["leg"], strict=True)],
+        **ends.columns("to", [way.near for way in ways]),
     )
-    near = whole.assign(**ends.columns("to", [patched[links[row]].near for row in index]))
     far = whole.assign(
         cable=[far_cord(name) for name in whole["cable"]],
-        **ends.columns("from", [patched[links[row]].far for row in index]),
+        leg=[_of_leg(embedded, way, way.far) or leg for way, leg in zip(ways, whole["leg"], strict=True)],
+        **ends.columns("from", [way.far for way in ways]),
     )
     legs = pd.DataFrame(_legs(design, laid, ends), columns=list(rows.columns))
     cabled = pd.concat([rows.drop(rows.index[index]), _joined(near)]).sort_index()
@@ -49,15 +50,11 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
     return pd.concat([cabled[is_bought], _joined(far), _joined(legs), cabled[~is_bought]], ignore_index=True)
 
 
-def _positions(
-    design: Design, patched: Mapping[int, PatchedLink], links: Sequence[int], rows: Sequence[int]
-) -> Iterator[str]:
-    """What links of rows have of a leg between cassettes, such as ``1+12 of T0001 leg 3``; empty of a whole one."""
-    embedded = Embedded(design)
-    for row in rows:
-        way = patched[links[row]]
-        at = positions_at(embedded, way.trunk, way.place)
-        yield at and f"{at} of {way.trunk.name} leg {way.leg.number}"
+def _of_leg(embedded: Embedded, way: PatchedLink, port: RackPort) -> str:
+    """What a link has of a leg between cassettes at one of them, such as ``1+12 of T0001 leg 3``; empty of a whole."""
+    is_far = port == way.trunk.fronts(way.leg, way.place)[1]
+    at = positions_at(embedded, way.trunk, way.place, is_far)
+    return at and f"{at} of {way.trunk.name} leg {way.leg.number}"
 
 
 def _joined(rows: pd.DataFrame) -> pd.DataFrame:

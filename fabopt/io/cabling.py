@@ -41,6 +41,7 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
         problem = "no jumper, trunk and panel of the catalog go together"
         hint = (
             "a jumper without pins, a trunk with pins, both of Type B, of one fibre and polish, and a panel for them; "
+            "or a jumper and a trunk that mate with cassettes in front and behind; "
         )
         yield fault(
             file, KEY, problem, shown, hint=f"{hint}what is not known does not count: give `pinned`, `polarity`"

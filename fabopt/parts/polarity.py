@@ -20,6 +20,8 @@ from fabopt.units import grouped
 
 POLISHES = ("APC", "UPC", "PC")
 OTHER: dict[Polarity, Polarity] = {"A": "B", "B": "A"}
+# Positions of eight fibres in a row of twelve.
+OUTER = (1, 2, 3, 4, 9, 10, 11, 12)
 
 
 class Mistake(NamedTuple):
@@ -74,7 +76,7 @@ def trunk_goes(trunk: Trunk, fibre: Fibre, panel: Panel) -> bool:
     back, connector = panel.back, fibre.both_ends[0].connector
     if back is not None:
         mates = {trunk.pinned, back.pinned} == {True, False} and far_ports(back, trunk.polarity) is not None
-        return (trunk.fibre, trunk.connector) == (fibre.fibre, back.connector) and mates
+        return (trunk.fibre, trunk.connector) == (fibre.fibre, back.connector) and mates and not _dark(trunk, back)
     suits = not _has_many(connector) or (trunk.pinned is True and trunk.polarity == "B")
     return (trunk.fibre, trunk.connector) == (fibre.fibre, connector) and suits
 
@@ -96,6 +98,15 @@ def far_ports(back: CassetteBack, leg: Polarity | None) -> tuple[int, ...] | Non
     arrived = [tuple(place if leg == "A" else back.fibres + 1 - place for place in port) for port in back.positions]
     number = {port[::-1]: at for at, port in enumerate(back.positions, start=1)}
     return tuple(number[port] for port in arrived) if number.keys() >= {*arrived} else None
+
+
+def _dark(trunk: Trunk, back: CassetteBack) -> list[int]:
+    """Positions of ports of a cassette at which a leg has no fibre, as far as that is known: eight in a row of twelve
+    are the outer ones.
+    """
+    fibres, used = trunk.fibres // trunk.legs, {position for port in back.positions for position in port}
+    lit = range(1, back.fibres + 1) if fibres >= back.fibres else OUTER if (fibres, back.fibres) == (8, 12) else ()
+    return sorted(used - {*lit})
 
 
 def alike(panels: Iterable[Panel]) -> list[list[Panel]]:
@@ -156,6 +167,9 @@ def _through_cassettes(
     for trunk, near, far in trunks:
         if near.back is None or near.back != far.back:
             wrong.append(Mistake(far.id, f"does not lead fibres as {near.id} does", f"one as {near.id}"))
+        elif dark := _dark(trunk, near.back):
+            at = ", ".join(map(str, dark))
+            wrong.append(Mistake(trunk.id, f"has no fibre at {at}, where {near.id} has", "one with all fibres"))
         elif trunk.polarity is None:
             unknown.append(f"type of {trunk.id}")
         elif far_ports(near.back, trunk.polarity) is None:

@@ -286,11 +286,11 @@ def _has_rows(connector: str) -> bool:
 def ends_mate(proof: Proof, evidence: Evidence) -> None:
     """All that is plugged together mates, and a link through trunks loses no more than its modules allow.
 
-    Fibre and connector, with its polish, are one for modules, jumpers and legs; adapters of panels have its form.
-    Of several fibres, jumpers have no pins and trunks have. Cassettes have the connector of jumpers in front and that
-    of legs behind, with pins on one side. With rule ``optic-loss`` on: loss of two jumpers, the longest trunk and four
-    pairs of plugs, the worse grade where two meet, with cassettes two pairs and what these lose <= budget -
-    ``optical_margin_db``; their length <= reach. Source: catalog.
+    Fibre and connector, with its polish, are one for modules, jumpers and legs; adapters of panels have its form. Of
+    several fibres, jumpers have no pins and trunks have. Cassettes have the connector of jumpers in front and that of
+    legs behind, with pins on one side, and legs a fibre at each position of a port. With rule ``optic-loss`` on: loss
+    of two jumpers, the longest trunk and four pairs of plugs, the worse grade where two meet, with cassettes two pairs
+    and what these lose <= budget - ``optical_margin_db``; their length <= reach. Source: catalog.
     """
     for trunked in trunked_of(evidence):
         kind, name = trunked.kind, trunked.name
@@ -307,7 +307,7 @@ def ends_mate(proof: Proof, evidence: Evidence) -> None:
                 if back is None:
                     mates &= trunk.pinned is True or not _has_rows(kind.connector)
                 else:
-                    mates &= {trunk.pinned, back.pinned} == {True, False}
+                    mates &= {trunk.pinned, back.pinned} == {True, False} and _are_lit(trunk, back)
                 proof.holds(mates, f"{name}: {trunk.id} of {trunk.fibre} {trunk.connector} does not mate in panels")
         for panel in panels:
             forms = {panel.connector}
@@ -317,6 +317,12 @@ def ends_mate(proof: Proof, evidence: Evidence) -> None:
             pins = panel.back is None or panel.pinned is True or not _has_rows(panel.connector)
             proof.holds(pins, f"{name}: {panel.id} may have no pins in front")
         _budget_holds(proof, evidence, trunked, jumper)
+
+
+def _are_lit(trunk: Trunk, back: CassetteBack) -> bool:
+    """Whether a leg has a fibre at each position of a cassette: 8 fibres of 12 are at 1 to 4 and 9 to 12."""
+    used, per_leg = {position for port in back.positions for position in port}, trunk.fibres // trunk.legs
+    return per_leg >= back.fibres or (per_leg == 8 and back.fibres == 12 and not used & {5, 6, 7, 8})
 
 
 def _panels_db(evidence: Evidence, trunked: TrunkedLinks, jumper: Fibre) -> Fraction:

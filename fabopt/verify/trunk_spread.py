@@ -82,8 +82,8 @@ def trunks_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
 
 
 def _room(trunk: PulledTrunk, stages: Ints) -> TrunkRoom:
-    """Room of a trunk for links: its legs; between cassettes those in use, each from the stage of its first link on."""
-    if trunk.cassette is None:
+    """Room of a trunk for links: its legs; of several links each those in use, from the stage of its first link on."""
+    if len(trunk.far_ports) == 1:
         return TrunkRoom(len(trunk.legs), trunk.stage)
     since_ = (min(int(stages[link]) for _, link in leg.lit) for leg in trunk.legs if leg.lit)
     return TrunkRoom(0, trunk.stage, tuple((stage, len(trunk.far_ports)) for stage in since_))

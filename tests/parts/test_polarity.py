@@ -184,6 +184,12 @@ def test_cassettes_mate_in_front_and_behind() -> None:
         wrong = through(LC, TRUNK, LC, panels=(other, other), module=DUPLEX).wrong
         assert wrong and sum(told in mistake.why for mistake in wrong) == 2
         assert not trunk_goes(TRUNK, LC, other)
+    eight = trunk(id="eight", fibres=8 * TRUNK.legs)
+    assert through(LC, eight, LC, panels=(one, one), module=DUPLEX) == Mated() and trunk_goes(eight, LC, one)
+    for positions, fibres in (([[5, 8]], 8), ([[1, 12], [6, 7]], 8), ([[1, 12]], 6)):
+        inner, few = cassette(positions), trunk(id="few", fibres=fibres * TRUNK.legs)
+        (mistake,) = through(LC, few, LC, panels=(inner, inner), module=DUPLEX).wrong
+        assert "has no fibre at" in mistake.why and not trunk_goes(few, LC, inner)
     unlike = through(LC, TRUNK, LC, panels=(one, cassette([[1, 12]])), module=DUPLEX).wrong
     assert [mistake.why for mistake in unlike] == ["does not lead fibres as c does"]
     assert through(LC, trunk(polarity=None), LC, panels=(one, one), module=DUPLEX).unknown == (f"type of {TRUNK.id}",)

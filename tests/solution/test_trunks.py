@@ -159,6 +159,9 @@ def test_files_that_break_rules_of_cassettes_are_refused() -> None:
     assert "ends_mate" in with_part(design, id_, back={**back, "connector": "MPO-12-UPC", "positions": UNIVERSAL})
     assert "ends_mate" in with_part(design, id_, connector="LC-simplex")
     assert "polarity_crosses" in with_part(design, next(kind.trunks).id, polarity="A")
+    of_trunk = design.parts[next(kind.trunks).id]
+    assert with_part(design, of_trunk["id"], fibres=8 * of_trunk["legs"]) == {"facts_match_hash"}
+    assert "ends_mate" in with_part(design, of_trunk["id"], fibres=6 * of_trunk["legs"])
     route, *others = kind.routes
     assert "trunks_hold_legs" in broken(design, routes=(route.model_copy(update={"legs": route.links}), *others))
     assert "panels_hold_trunks" in broken(design, panels=kind.panels[1:])

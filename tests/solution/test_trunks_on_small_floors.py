@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
@@ -11,7 +12,18 @@ from fabopt.schema.design import Design
 from tests.oracles.brute_floor import toy
 from tests.oracles.brute_labour import ends_of
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, hall, panel, parts, random_parts, solved, trunk
+from tests.samples.trunked import (
+    LABOUR,
+    STRAIGHT,
+    UNIVERSAL,
+    cassettes,
+    hall,
+    panel,
+    parts,
+    random_parts,
+    solved,
+    trunk,
+)
 from tests.search.test_floor_search import SEEDS
 from tests.solution.test_trunks import lossy_parts
 from tests.solution.test_trunks_enumerated import least_of_all
@@ -39,18 +51,34 @@ def toy_with_trunks(seed: int, word: str) -> tuple[Json, Json]:
     return content, products
 
 
+def toy_with_cassettes(seed: int, word: str) -> tuple[Json, Json]:
+    """The same with trunks of MPO and cassettes of two, three and six ports in front of a leg, alike in pairs."""
+    (content, products), dice = toy_with_trunks(seed, word), random.Random(f"cassettes {seed}")
+    for one in products["trunks"]:
+        one |= {"connector": "MPO-12-APC", "fibres": 12 * one["legs"]}
+    tables = dice.sample([UNIVERSAL[:2], UNIVERSAL[1:], STRAIGHT], 2)
+    products["panels"] = [
+        cassettes(f"c{legs}-{len(table)}", legs, dice.randint(2, 20) * legs, connector="LC", back={"positions": table})
+        for table in tables for legs in dice.sample([1, 2, 4], 2)
+    ]  # fmt: skip
+    return content, products
+
+
 def has_design(design: Design) -> bool:
     """Whether there is a design, of which every check holds."""
     assert failed(design) == []
     return design.totals is not None
 
 
-@pytest.mark.long(but=("24",))
+@pytest.mark.long(but=("24-toy_with_trunks", "24-toy_with_cassettes"))
+@pytest.mark.parametrize("made", [toy_with_trunks, toy_with_cassettes])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_either_is_the_cheaper_of_both(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_either_is_the_cheaper_of_both(
+    seed: int, made: Callable[[int, str], tuple[Json, Json]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Leads in every place, which brute force counts without labour, and trunks of every set in every layout."""
-    content, products = toy_with_trunks(seed, "structured")
-    leads, through, either = (solved(*toy_with_trunks(seed, word)) for word in ("direct", "structured", "any"))
+    content, products = made(seed, "structured")
+    leads, through, either = (solved(*made(seed, word)) for word in ("direct", "structured", "any"))
     costs = [usd(one) for one in (leads, through) if has_design(one)]
     assert has_design(either) == bool(costs) and (not costs or usd(either) == min(costs))
     if through.status == "optimal":

@@ -158,7 +158,7 @@ def _fronts(near: str, far: str, back: CassetteBack | None, trunk: Trunk) -> Ite
     """A port behind a panel and that at the other end of its leg; of a cassette then those in front, with positions."""
     yield near, "", far
     numbers = () if back is None else far_ports(back, trunk.polarity) or ()
-    for place, number in enumerate(numbers):
+    for place, number in enumerate(numbers if len(numbers) > 1 else ()):
         before, beyond = ((int(port.removeprefix(BEHIND)) - 1) * len(numbers) for port in (near, far))
         at = "+".join(map(str, back.positions[place])) if back is not None else ""
         yield str(before + place + 1), f" {at}", str(beyond + number)

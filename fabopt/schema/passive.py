@@ -159,9 +159,13 @@ class CassetteBack(Strict):
 
     @model_validator(mode="after")
     def _positions_are_apart(self) -> Self:
-        taken = [position for port in self.positions for position in port]
-        if len(set(taken)) < len(taken) or len({len(port) for port in self.positions}) > 1 or not taken:
-            raise ValueError("each port has as many positions of `positions`, none of which another one has")
+        taken, sizes = [place for port in self.positions for place in port], {len(port) for port in self.positions}
+        twice = sorted({place for place in taken if taken.count(place) > 1})
+        if twice:
+            raise ValueError(f"`positions` has {', '.join(map(str, twice))} twice: give each to one port")
+        if len(sizes) > 1 or not taken:
+            told = " and ".join(map(str, sorted(sizes)))
+            raise ValueError(f"ports in `positions` have {told} positions: give as many to each, one at least")
         if max(taken) > self.fibres:
             raise ValueError(f"`positions` has {max(taken)}, and `{self.connector}` has positions up to {self.fibres}")
         return self
@@ -217,7 +221,10 @@ class Panel(Product, Purchasable, defer_build=False):
                 told = " or ".join(map(str, fit))
                 raise ValueError(f"`back.positions`: a port with `{self.connector}` has {told} positions, not {given}")
         if self.ports % self.links_per_leg:
-            raise ValueError(f"`ports` {self.ports} are not those of whole cassettes of {self.links_per_leg}")
+            raise ValueError(
+                f"`ports` {self.ports} are not those of whole cassettes: give a multiple of {self.links_per_leg}, the "
+                "ports in `back.positions`"
+            )
         return self
 
     @property

@@ -115,4 +115,5 @@ def panels_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
         own = [panel for panel in laid.panels if (panel.fabric, panel.kind, panel.rack) == key]
         rooms = {panel.name: TrunkRoom(panel.legs, panel.stage) for panel in own}
         most.append(_are_spread(proof, cabled.wiring.devices.name, rooms, ways))
-    proof.note(f"{some(len(laid.panels), 'panel')}, no device has more than {some(max(most), 'link')} on one")
+    unit = "leg" if any(panel.has_cassettes for panel in laid.panels) else "link"
+    proof.note(f"{some(len(laid.panels), 'panel')}, no device has more than {some(max(most), unit)} on one")

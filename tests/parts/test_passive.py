@@ -72,11 +72,11 @@ CASSETTE = {**PANEL, "connector": "LC-duplex", "back": {"connector": "MPO-12-APC
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"ports": 23}, "not those of whole cassettes of 2"),
+        ({"ports": 23}, "give a multiple of 2"),
         ({"keys": "aligned"}, "cassettes have no `keys`"),
         ({"back": None, "loss_db": 0.5}, "give `back`"),
-        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2), (2, 3))}}, "none of which another one has"),
-        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2), (3,))}}, "as many positions"),
+        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2), (2, 3))}}, "`positions` has 2 twice"),
+        ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2), (3,))}}, "have 1 and 2 positions"),
         ({"back": {"connector": "MPO-12-APC", "positions": ((1, 13),)}}, "has positions up to 12"),
         ({"back": {"connector": "MPO-12-APC", "positions": ((1, 2, 3),)}}, "has 2 positions, not 3"),
         ({"connector": "MPO-12-APC"}, "has 8 or 12 positions, not 2"),

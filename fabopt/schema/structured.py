@@ -94,11 +94,12 @@ class StructuredKind(Strict):
 
     A link is a module, a jumper, a port of a panel, a leg of a trunk, a port of a panel, a jumper and a module; within
     a rack it is one jumper from module to module. The jumper at the near end of a link is its fibre among the links.
+    Between cassettes a leg has several links.
 
     Attributes:
         kind: Kind of links.
         fibre: Kind of fibre, such as `smf`.
-        connector: Connector of jumpers and of the legs of trunks.
+        connector: Connector of jumpers, and of the legs of trunks where these do not end in cassettes.
         jumper: Id of the fibre that jumpers are.
         jumper_m: Length of a jumper, in metres.
         far_jumpers: Jumpers at far ends, one for each link between two racks.

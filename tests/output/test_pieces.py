@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,14 @@ from fabopt.output.export.trays import tray_table
 from fabopt.output.export.trunks import cabling_of, trunk_table
 from fabopt.output.labour import work_rows
 from fabopt.schema.design import Design
+from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import wiring_at
 from fabopt.wiring.structured import structured_of
 from tests.output.test_export_racks import sums_are_totals
 from tests.samples import export_samples
-from tests.samples.trunked import BROKEN_OUT, LABOUR, hall, panel, parts, solved, trunk
+from tests.samples.small import Json
+from tests.samples.trunked import BROKEN_OUT, LABOUR, broken_out, cassettes, hall, panel, parts, solved, trunk
 from tests.solution.test_trunks_in_growth import growing, small_parts
 
 LABELLED = {**LABOUR, "minutes": {**LABOUR["minutes"], "label": 2, "dress": 3}}
@@ -39,6 +42,13 @@ HALLS = {
     "direct": (hall("direct", LABELLED), parts()),
     "cassettes": (hall(BOTH, LABELLED), BROKEN_OUT["reversed"][1]),
 }
+
+
+def small_cassettes() -> Json:
+    """Trunks and cassettes so small that each stage has some."""
+    content = broken_out([cassettes(f"c{legs}", legs, 40 * legs) for legs in (1, 2)])
+    content["trunks"] = [trunk("t1", 1, 100), trunk("t2", 2, 150)]
+    return content
 
 
 @cache
@@ -215,9 +225,11 @@ def test_units_kept_for_panels_are_theirs() -> None:
             assert rack.kept[0].what == "patch panel" or 24 in (*units, *filled[rack.id])
 
 
-def test_ports_of_an_early_stage_are_those_of_the_last() -> None:
+@pytest.mark.parametrize("made", [small_parts, small_cassettes])
+def test_ports_of_an_early_stage_are_those_of_the_last(made: Callable[[], Json]) -> None:
     """What is exported of a stage has the legs and ports that stay, and no trunk of a later one."""
-    design = solved(growing(trunks="when_lit"), small_parts())
+    design = solved(growing(trunks="when_lit"), made())
+    assert design.status == "optimal" and all(check.ok for check in design.checks)
     whole = wiring_of(design)
     early, table = wiring_at(whole, 0), trunk_table(design, whole, 0)
     lit = table[table["state"] == "lit"]
@@ -227,6 +239,10 @@ def test_ports_of_an_early_stage_are_those_of_the_last() -> None:
     }
     assert found == set(zip(lit["trunk"], lit["leg"], lit["cable"], strict=True)) != set()
     assert len(patched) < len(cabling_of(design, whole).patched(whole))
+    legs = {(row.trunk, row.leg) for row in table.itertuples()}
+    dark = len(legs) - len({(row.trunk, row.leg) for row in lit.itertuples()})
+    (note,) = (note for note in design.notes if note.startswith("`growth.trunks`"))
+    assert f"then {some(dark, 'leg')} dark" in note
 
 
 @pytest.mark.long(

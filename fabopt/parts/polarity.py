@@ -168,8 +168,8 @@ def _through_cassettes(
         if near.back is None or near.back != far.back:
             wrong.append(Mistake(far.id, f"does not lead fibres as {near.id} does", f"one as {near.id}"))
         elif dark := _dark(trunk, near.back):
-            at = ", ".join(map(str, dark))
-            wrong.append(Mistake(trunk.id, f"has no fibre at {at}, where {near.id} has", "one with all fibres"))
+            places = ", ".join(map(str, dark))
+            wrong.append(Mistake(trunk.id, f"has no fibre at {places}, where {near.id} has", "one with all fibres"))
         elif trunk.polarity is None:
             unknown.append(f"type of {trunk.id}")
         elif far_ports(near.back, trunk.polarity) is None:

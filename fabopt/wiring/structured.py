@@ -37,7 +37,7 @@ class RackPort(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its number, after an R where ports in front have other numbers."""
+        """The number of the port, after an R where ports in front have other numbers."""
         return f"{BEHIND}{self.port}" if self.behind else str(self.port)
 
 
@@ -77,7 +77,7 @@ class TrunkLeg:
 
     @property
     def lit(self) -> tuple[tuple[int, int], ...]:
-        """Its links, each behind its place among those of the leg, from 0."""
+        """The links of the leg, each behind its place among them, from 0."""
         return tuple((place, link) for place, link in enumerate(self.links) if link is not None)
 
 
@@ -111,7 +111,7 @@ class PulledTrunk:
 
     @property
     def places(self) -> Iterator[tuple[TrunkLeg, int]]:
-        """Its legs with each of their places for links, from 0."""
+        """The legs of the trunk with each of their places for links, from 0."""
         return ((leg, place) for leg in self.legs for place in range(len(leg.links)))
 
 

@@ -147,10 +147,10 @@ def _ports(
             panel, own, unit = (getattr(leg, f"{side}_{key}") for key in ("device", "port", "unit"))
             if unit == unit:
                 there, far = (getattr(leg, f"{other}_{key}") for key in ("device", "port"))
-                for port, at, far_port in _fronts(own, far, panels[panel].back, trunk):
+                for port, positions, far_port in _fronts(own, far, panels[panel].back, trunk):
                     cells = order, stage, panel, port, getattr(leg, f"{side}_rack"), int(unit)
                     code = f"{panel}/{port}/{revision}".upper()
-                    near = f"{leg.cable} leg {leg.leg}{at}"
+                    near = f"{leg.cable} leg {leg.leg}{positions}"
                     yield CableLabel(cells, f"{panel} {port}", near, f">{there} {far_port}", code)
 
 
@@ -160,8 +160,8 @@ def _fronts(near: str, far: str, back: CassetteBack | None, trunk: Trunk) -> Ite
     numbers = () if back is None else far_ports(back, trunk.polarity) or ()
     for place, number in enumerate(numbers if len(numbers) > 1 else ()):
         before, beyond = ((int(port.removeprefix(BEHIND)) - 1) * len(numbers) for port in (near, far))
-        at = "+".join(map(str, back.positions[place])) if back is not None else ""
-        yield str(before + place + 1), f" {at}", str(beyond + number)
+        positions = "+".join(map(str, back.positions[place])) if back is not None else ""
+        yield str(before + place + 1), f" {positions}", str(beyond + number)
 
 
 def _ends(

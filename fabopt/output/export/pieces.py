@@ -53,8 +53,8 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
 def _of_leg(embedded: Embedded, way: PatchedLink, port: RackPort) -> str:
     """What a link has of a leg between cassettes at one of them, such as ``1+12 of T0001 leg 3``; empty of a whole."""
     is_far = port == way.trunk.fronts(way.leg, way.place)[1]
-    at = positions_at(embedded, way.trunk, way.place, is_far)
-    return at and f"{at} of {way.trunk.name} leg {way.leg.number}"
+    positions = positions_at(embedded, way.trunk, way.place, is_far)
+    return positions and f"{positions} of {way.trunk.name} leg {way.leg.number}"
 
 
 def _joined(rows: pd.DataFrame) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -58,6 +59,8 @@ def export_design(request: ExportRequest) -> None:
     options = replace(options, skip=tell if request.skip else None)
     options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options
     options = replace(options, date=request.date or str(date.today()), revision=request.revision)
+    if request.point is None and path != STANDARD_STREAM:
+        options = replace(options, source=Path(os.path.relpath(path, request.output)).as_posix())
     evidence = proven(design, path, request.unchecked)
     with evidence.written(path):
         options = replace(options, mark=evidence.mark)

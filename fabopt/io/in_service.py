@@ -10,12 +10,12 @@ from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fabopt.errors import Fault, fault
+from fabopt.errors import Fault, InputError, fault
 from fabopt.floor.group_runs import KINDS, Sizes, group_runs
-from fabopt.io.design import parse_json, whole_design
+from fabopt.io.design import parse_json, read_plan, whole_design
 from fabopt.io.faults import document_of, refuse
 from fabopt.io.floor_in_service import faults_of_floor
-from fabopt.io.library import check_is_file, read_bytes, shown
+from fabopt.io.library import YAML_ENDINGS, check_is_file, read_bytes, shown
 from fabopt.io.moves import faults_of_moves
 from fabopt.io.text import DESIGN
 from fabopt.schema.attachment import Attachment
@@ -25,6 +25,7 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.installed import fabric_at
 from fabopt.schema.operate import is_usual, span
+from fabopt.schema.plan import PlanFile
 from fabopt.schema.site import Distances
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
@@ -45,12 +46,17 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     """
     if case.base is None or case.base.design is not None:
         return case
-    path, stage = _named(folder, case.base.file)
+    path, stage, plan = _named(folder, case.base.file)
     check_is_file(str(path))
     data = read_bytes(path)
     design = whole_design(document_of(Design, parse_json(data, shown(path), DESIGN), shown(path)), shown(path))
     content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
-    base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content})
+    base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
+    if plan is not None:
+        if plan.sha256 != design.case.sha256:
+            problem = f"{shown(path)} is not the design of this plan"
+            raise InputError([fault(file, "base.file", problem, case.base.file, hint="export the plan again")])
+        base = base.model_copy(update={"plan": plan.model_dump(mode="json", exclude_none=True)})
     told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
     faults = [*_unfit(told, stage, file)] or [
         *_unlike(case, told, catalog, file),
@@ -116,13 +122,23 @@ class _ServingDesign(NamedTuple):
         return tuple(one.model_copy(update={"adds": ()}) for one in there if one.first_stage <= self.stage)
 
 
-def _named(folder: Path, text: str) -> tuple[Path, str]:
-    """The file and the stage that a name says; a file of just that name goes first."""
+def _named(folder: Path, text: str) -> tuple[Path, str, PlanFile | None]:
+    """The file of the design and the stage that a name says, and the plan if it is one; a file of just that name goes
+    first.
+    """
     path = folder / text
+    if path.suffix in YAML_ENDINGS and path.exists():
+        plan = read_plan(str(path))
+        if plan.design is None:
+            hint = "write it again from the file of its design: `fabopt export DESIGN.json --to plan`"
+            raise InputError(
+                [fault(shown(path), "design", "this plan does not say which file its design is", hint=hint)]
+            )
+        return path.parent / plan.design, plan.stage, plan
     if path.exists() or "@" not in path.name:
-        return path, ""
+        return path, "", None
     name, _, stage = text.rpartition("@")
-    return folder / name, stage
+    return folder / name, stage, None
 
 
 def _in_service(base: _ServingDesign) -> Stage:

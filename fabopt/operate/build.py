@@ -6,6 +6,7 @@ never changes the numbers of an earlier one.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,8 +19,6 @@ from fabopt.operate.addresses import (
     Addressed,
     Addresses,
     Key,
-    LinkAddresses,
-    Live,
     NumberRange,
     RoutedLink,
     dealt,
@@ -27,6 +26,7 @@ from fabopt.operate.addresses import (
     first_of,
     link_addresses,
 )
+from fabopt.operate.in_service import as_run, live_of
 from fabopt.operate.model import (
     SWITCHES,
     NamedDevice,
@@ -40,10 +40,12 @@ from fabopt.operate.model import (
     system_kind,
 )
 from fabopt.operate.ports import PortPlan, names_of
+from fabopt.operate.proof import design_check, plan_checks
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.installed import base_of
 from fabopt.schema.operate import Operate, span
+from fabopt.schema.plan import PlanFile
 from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
@@ -62,9 +64,9 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     number = max(0, len(design.stages) - 1) if stage is None else stage
     faults: list[Fault] = []
     devices = numbered_devices(design, wiring)
-    there = _in_service(embedded)
+    there = _in_service(embedded, faults)
     networks = networks_of(design, operate, faults)
-    names = names_of(case, operate, devices, faults)
+    names = names_of(embedded.case, devices, faults)
     systems = systems_of(embedded, devices, wiring, faults)
     order = stage_order(wiring.devices.stage)
     routed = [network.fabric for network in networks if network.routed]
@@ -73,7 +75,7 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     booked = booked_fabrics(design, wiring)
     belongs = [booked.names[index] for index in booked.of_link.tolist()]
     links = _routed_links(wiring, ports, belongs, networks)
-    addressed = link_addresses(case, operate, links, _live(wiring, there), faults)
+    addressed = link_addresses(case, operate, links, live_of(wiring, there), faults)
     planned_links = _links(wiring, ports, belongs, addressed, number)
     of_vrfs = vrf_links(case, operate, links, planned_links, networks, systems, faults)
     if faults:
@@ -93,31 +95,21 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     )  # fmt: skip
 
 
-def _in_service(embedded: Embedded) -> OperationPlan | None:
-    """The plan of what a case goes on from."""
+def _in_service(embedded: Embedded, faults: list[Fault]) -> OperationPlan | None:
+    """The plan of what a case goes on from, with what the plan says that it is run by."""
     base, design = embedded.case.base, base_of(embedded.case)
-    return None if base is None or design is None else plan_of(design, wiring_of(design), base.stage)
-
-
-def _live(wiring: Wiring, there: OperationPlan | None) -> Live:
-    """What links and leaves have in service."""
-    if there is None:
-        return Live()
-    names, links = wiring.devices.name, wiring.links
-    ends = zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, strict=True)
-    row_of = {(names[a], a_port, names[b], b_port): row for row, (a, a_port, b, b_port) in enumerate(ends)}
-    device, of_links, of_leaves = there.device_at, {}, {}
-    for link in (link for link in there.links if link.subnet):
-        ends_of_link = (device[link.a.device].device, link.a.port, device[link.b.device].device, link.b.port)
-        if ends_of_link in row_of:
-            of_links[row_of[ends_of_link]] = LinkAddresses(link.subnet, link.a.address, link.b.address)
-    rows = {name: row for row, name in enumerate(names)}
-    for network in there.networks:
-        for row, subnet in network.subnets.items():
-            if device[row].device in rows:
-                of_leaves[network.name, rows[device[row].device]] = subnet
-    subnets = (*(link.subnet for link in there.links if link.subnet), *of_leaves.values())
-    return Live(of_links, of_leaves, frozenset(subnets))
+    if base is None or design is None:
+        return None
+    wiring = wiring_of(design)
+    plan = plan_of(design, wiring, base.stage)
+    if base.plan is None:
+        return plan
+    file = PlanFile.model_validate_json(json.dumps(base.plan))
+    checks = [*plan_checks(file), design_check(file, design.case.name, design.case.sha256, wiring)]
+    broken = [check for check in checks if not check.ok]
+    case = embedded.design.case.name
+    faults += [fault(case, "base.file", f"the plan fails {check.name}: {check.detail}", base.file) for check in broken]
+    return plan if broken else as_run(plan, file)
 
 
 def _routed_links(

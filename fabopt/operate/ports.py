@@ -5,6 +5,7 @@ Names of devices: the templates of the case, filled in; no two alike.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,10 @@ from functools import cached_property
 from fabopt.errors import Fault, fault
 from fabopt.operate.model import SWITCHES, NamedPort, Numbered, numbered_devices
 from fabopt.schema.base import parse_split
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.schema.operate import NameTemplates, Operate
+from fabopt.schema.operate import NameTemplates
 from fabopt.units import grouped, some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.hca_names import NicPort, hca_names, hcas_by_port, nic_ports
@@ -132,28 +134,43 @@ def templated_names(design: Design, wiring: Wiring) -> dict[str, str]:
 
     Empty where the templates are the defaults, or cannot name the devices.
     """
-    operate, faults = Embedded(design).case.operate, list[Fault]()
-    if operate.names == NameTemplates():
+    case, faults = Embedded(design).case, list[Fault]()
+    if case.operate.names == NameTemplates() and not _names_in_service(case):
         return {}
-    names = names_of(design.case.name, operate, numbered_devices(design, wiring), faults)
+    names = names_of(case, numbered_devices(design, wiring), faults)
     return {} if faults else {name.lower(): own for name, own in zip(names, wiring.devices.name, strict=True)}
 
 
-def names_of(case: str, operate: Operate, devices: Sequence[Numbered], faults: list[Fault]) -> list[str]:
-    """The name of every device; devices that a template cannot name, and names given twice, are added to ``faults``."""
-    names, unknown = [], defaultdict(list)
+def names_of(case: Case, devices: Sequence[Numbered], faults: list[Fault]) -> list[str]:
+    """The name of every device; devices that a template cannot name, and names given twice, are added to ``faults``.
+
+    Those of what is in service are those of the plan that it is run by.
+    """
+    names, unknown, live, operate = [], defaultdict(list), _names_in_service(case), case.operate
     for device in devices:
         template = str(getattr(operate.names, device.role))
         name, lacking = _filled_template(template, device, operate.site)
+        if device.device in live:
+            name, lacking = live[device.device], []
         names.append(name)
         for field in lacking:
             unknown[device.role, field].append(device.device)
     for (role, field), lacking_devices in unknown.items():
         problem = f"{some(len(lacking_devices), 'device')} have no {field}: {_listed(lacking_devices)}"
-        faults.append(fault(case, f"operate.names.{role}", problem, str(getattr(operate.names, role))))
+        faults.append(fault(case.name, f"operate.names.{role}", problem, str(getattr(operate.names, role))))
     if not unknown:
-        faults += _faults(case, names, devices)
+        faults += _faults(case.name, names, devices)
     return names
+
+
+def _names_in_service(case: Case) -> dict[str, str]:
+    """Names of devices by those of the design, where a plan of what is in service says them."""
+    base = case.base
+    if base is None or base.design is None:
+        return {}
+    if base.plan is not None:
+        return {device["device"]: device["name"] for device in base.plan["devices"]}
+    return _names_in_service(Case.model_validate_json(json.dumps(base.design["case"]["content"])))
 
 
 def _filled_template(template: str, device: Numbered, site: str) -> tuple[str, list[str]]:

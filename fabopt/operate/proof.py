@@ -236,7 +236,7 @@ def plan_is_of_design(proof: Proof, evidence: PlanEvidence, case: str, sha256: s
     own = {device.device for device in plan.devices}
     for name in sorted(own ^ there):
         proof.holds(False, f"{name} is only in the {'plan' if name in own else 'design'}")
-    planned = {frozenset((_of_design(evidence, link.a), _of_design(evidence, link.b))) for link in plan.links}
+    planned = {frozenset((of_design(evidence, link.a), of_design(evidence, link.b))) for link in plan.links}
     designed = set(_designed(wiring, stage))
     for link in planned ^ designed:
         ends = " - ".join(sorted(f"{device} {port}" for device, port in link))
@@ -244,7 +244,7 @@ def plan_is_of_design(proof: Proof, evidence: PlanEvidence, case: str, sha256: s
     proof.note(f"{some(len(own), 'device')} and {some(len(planned), 'link')} are the design's")
 
 
-def _of_design(evidence: PlanEvidence, end: EndRow) -> PortKey:
+def of_design(evidence: PlanEvidence, end: EndRow) -> PortKey:
     """An end of a link by the design's names."""
     port = evidence.ports[end.device, end.port]
     return evidence.devices[port.device].device, port.port

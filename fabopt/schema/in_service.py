@@ -54,9 +54,11 @@ class Base(Strict):
     """What is in service: its devices, cables, ports and names are no cost, and stay unless moving them pays.
 
     Attributes:
-        file: Path of the design that is in service: at its last stage, or as `FILE@stage` at an earlier one.
+        file: Path of the design that is in service, at its last stage, or as `FILE@stage` at an earlier one; or of the
+            plan that it is run by, at the plan's stage.
         sha256: SHA-256 of that file; filled in when it is read.
         design: What the design says; filled in when it is read.
+        plan: What the plan says, if the file is one; filled in when it is read.
         move: What moving it costs; null is that nothing moves.
         keep: Kinds of devices and cables that never move, whatever `move` says.
     """
@@ -64,6 +66,7 @@ class Base(Strict):
     file: Reference
     sha256: Annotated[str | None, Field(exclude_if=is_open)] = None
     design: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
+    plan: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
     move: Annotated[MovePrices | None, Field(exclude_if=is_open)] = None
     keep: Annotated[tuple[DeviceKind | CableKind, ...], Field(exclude_if=is_empty)] = ()
 
@@ -83,7 +86,7 @@ class Base(Strict):
     def stage(self) -> int:
         """The stage of the design that is in service, from 0."""
         names = [stage["name"] for stage in (self.design or {}).get("stages", ())]
-        said = self.file.rpartition("@")[2]
+        said = self.file.rpartition("@")[2] if self.plan is None else self.plan["stage"]
         return names.index(said) if said in names else len(names) - 1
 
     @property

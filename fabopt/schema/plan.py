@@ -196,6 +196,7 @@ class PlanFile(Strict):
         plan: Edition of this format.
         case: Name of the case.
         sha256: SHA-256 of the case.
+        design: Path of the design file, from the folder of the plan.
         stage: Name of the stage.
         number: Number of the stage.
         site: Name of the site.
@@ -213,6 +214,7 @@ class PlanFile(Strict):
     plan: Literal[1]
     case: Shown
     sha256: Shown
+    design: Shown | None = None
     stage: Shown
     number: int
     site: Shown

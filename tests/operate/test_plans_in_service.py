@@ -9,12 +9,15 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.io.design import read_plan
 from fabopt.operate.model import OperationPlan
 from fabopt.operate.proof import plan_checks
 from fabopt.schema.design import Design
+from fabopt.schema.plan import PlanFile
+from fabopt.solution import optimize
 from tests.samples.bases import designed, gone_on, saved
 from tests.samples.growth_samples import eight
-from tests.samples.operate import plan_file, planned
+from tests.samples.operate import export_of, plan_file, planned
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import in_stages
 from tests.solution.test_random_bases import SEEDS, a_base
@@ -124,3 +127,72 @@ def test_pools_may_be_larger(tmp_path: Path) -> None:
     more = {"management": "10.0.0.0/24", "queues": {"mtu": 9000}}
     design = gone_on(eight(), in_stages(8) | {"operate": more}, base, tmp_path, "stage-1")
     assert_kept(design, base, tmp_path, 0)
+
+
+# -- a plan file as base ----------------------------------------------------------------------------------------------
+
+
+def exported(design: Design, folder: Path, *words: str) -> Path:
+    """The file of the plan of a design, beside the file of the design."""
+    code, files = export_of(design, folder, "--to", "plan", *words)
+    assert code == 0
+    return files["plan.yaml"]
+
+
+def from_plan(plan: Path, servers: int) -> Design:
+    content = in_stages(servers) | {"base": {"file": str(plan)}}
+    return optimize.solve(inputs_from_objects(content, eight()), alternatives_s=0)
+
+
+def test_a_plan_is_gone_on_from_as_its_design_at_its_stage(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(5, 8) | {"operate": ROUTED})
+    design = from_plan(exported(base, tmp_path, "--stage", "stage-1"), 6)
+    assert_kept(design, base, tmp_path, 0)
+    same = gone_on(eight(), in_stages(6), base, tmp_path, "stage-1")
+    assert told(planned(design)) == told(planned(same))
+
+
+def test_what_a_plan_says_stays_as_it_says(tmp_path: Path) -> None:
+    """A plan with names and addresses by hand; the next one goes on from it, and from what went on from it."""
+    base = designed(eight(), in_stages(5, 8) | {"operate": ROUTED})
+    path = exported(base, tmp_path, "--stage", "stage-1")
+    text = path.read_text()
+    by_hand = {"ams-p1-l001": "old-leaf", "10.0.0.3": "10.0.9.9", "10.128.0.4/31": "10.128.9.4/31",
+               "10.128.0.5/31": "10.128.9.5/31"}  # fmt: skip
+    for own, other in by_hand.items():
+        assert f'"{own}"' in text
+        text = text.replace(f'"{own}"', f'"{other}"')
+    path.write_text(text)
+    before = rows_of(read_plan(str(path)))
+    design = from_plan(path, 6)
+    for one in (design, gone_on(eight(), in_stages(8), design, tmp_path)):
+        plan = plan_file(planned(one), tmp_path)
+        assert before <= rows_of(plan)
+        assert [check for check in plan_checks(plan) if not check.ok] == []
+
+
+def rows_of(plan: PlanFile) -> set[object]:
+    """Names and addresses of devices and of their ports."""
+    devices = {(row.device, row.name, row.management, row.loopback, row.asn) for row in plan.devices}
+    return {*devices, *((row.device, row.name, row.port, row.address) for row in plan.ports)}
+
+
+def test_a_plan_of_another_design_is_refused(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(5, 8))
+    path = exported(base, tmp_path)
+    text = path.read_text()
+    for wrong, key in ((text.replace(base.case.sha256, "0" * 64), "base.file"), (without_design(text), "design")):
+        path.write_text(wrong)
+        with pytest.raises(InputError) as refusal:
+            from_plan(path, 8)
+        (fault,) = refusal.value.faults
+        assert fault.path == key
+    lines = text.splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "server-0004" not in line))
+    with pytest.raises(InputError) as refusal:
+        planned(from_plan(path, 8))
+    assert {fault.path for fault in refusal.value.faults} == {"base.file"}
+
+
+def without_design(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("design:"))

@@ -41,7 +41,7 @@ class Options:
     number, from 0, None being the last. ``discovery``: the output of ``ibnetdiscover`` for the fabric. ``date``,
     ``revision``: of title blocks, as text; empty ones are left for the hand. ``skip``: takes a sentence about each
     format that does not apply to the design, which is then left out; None: no format is left out.
-    ``sheets``: codes of the sheets of labels.
+    ``sheets``: codes of the sheets of labels. ``source``: path of the design file from the folder; empty: none.
     """
 
     netbox: str = "4.7"
@@ -52,6 +52,7 @@ class Options:
     revision: str = "1"
     skip: Callable[[str], None] | None = None
     sheets: Sequence[str] = LABEL_SHEETS[:2]
+    source: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,21 @@ Row = Mapping[str, object]
 
 def files_of(asked: Exported) -> Files:
     """Return ``plan.yaml``."""
-    return {FILE: plan_lines(asked.plan)}
+    return {FILE: plan_lines(asked.plan, asked.options.source)}
 
 
-def plan_lines(plan: OperationPlan) -> Iterator[str]:
-    """Yield the file: a line for each row of a table, as flow mappings, so that it is read by eye and by diff."""
+def plan_lines(plan: OperationPlan, design: str = "") -> Iterator[str]:
+    """Yield the file: a line for each row of a table, as flow mappings, so that it is read by eye and by diff.
+
+    ``design``: path of the design file from the plan's folder; empty where there is none.
+    """
     yield "---"
     yield f"# The plan of {_text(plan.case)}: names, ports, addresses, queues. Proven again by: fabopt check {FILE}"
     head = {
-        "plan": PLAN_FORMAT, "case": plan.case, "sha256": plan.sha256, "stage": plan.stage, "number": plan.number,
-        "site": plan.operate.site, "asns": plan.operate.asns,
+        "plan": PLAN_FORMAT, "case": plan.case, "sha256": plan.sha256, "design": design, "stage": plan.stage,
+        "number": plan.number, "site": plan.operate.site, "asns": plan.operate.asns,
     }  # fmt: skip
+    head = {key: value for key, value in head.items() if key != "design" or design}
     yield from (f"{key}: {_text(value)}" for key, value in head.items())
     yield f"queues: {_flow(plan.queues.model_dump())}"
     tables = {

@@ -55,8 +55,7 @@ class Visit:
 def named(design: Design, wiring: Wiring) -> Wiring:
     """The wiring with the names of devices that the case's templates give; ``InputError`` where they give none."""
     faults: list[Fault] = []
-    operate = Embedded(design).case.operate
-    names = names_of(design.case.name, operate, numbered_devices(design, wiring), faults)
+    names = names_of(Embedded(design).case, numbered_devices(design, wiring), faults)
     if faults:
         raise InputError(faults)
     return replace(wiring, devices=replace(wiring.devices, name=names))

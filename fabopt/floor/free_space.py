@@ -151,10 +151,13 @@ def space_beside(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
     """Space for a fabric in the racks of a layout; where several are in service, what is there of its own, and its
     share of the room below the lowest switch of any. ``nics``: load of its NICs in every rack of servers.
     """
-    if layout.standing is None or layout.neighbours is None:
-        return space_in(layout, nics)
-    shared = _below_all(_whole_space(layout), layout.standing, layout.neighbours)
-    return shared._with_nics(layout.server_racks, nics)
+    space, own = _whole_space(layout), layout.standing
+    if own is not None and layout.neighbours is not None:
+        space = _below_all(space, own, layout.neighbours)
+    space = space._with_nics(layout.server_racks, nics)
+    for host in () if own is None else own.hosts:
+        space = space.below(host.rack, max(0, int(space.top_unit[host.rack]) - host.unit + 1), host.load)
+    return replace(space, units=np.maximum(0, space.units))
 
 
 def _whole_space(layout: Layout) -> FreeSpace:

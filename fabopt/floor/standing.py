@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.floor.loads import RackLoad
 from fabopt.floor.policies import Share, SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
 from fabopt.floor.racks import Ints, Positions
@@ -17,6 +18,14 @@ from fabopt.network.clos_stages import StageNumbers, of_cores, of_leaves, of_spi
 from fabopt.schema.structure import Structure
 
 _STAGES_OF = (of_leaves, of_spines, of_cores)
+
+
+class StandingHost(NamedTuple):
+    """A device that stands with switches: the index of its rack, its lowest unit, and its load."""
+
+    rack: int
+    unit: int
+    load: RackLoad
 
 
 class StandingSwitches(NamedTuple):
@@ -44,7 +53,7 @@ NONE_STAY = StandingSwitches(*(np.array([], dtype=np.int64) for _ in StandingSwi
 class StandingFabric:
     """A fabric in service. ``server_racks``: in the order in which they are filled, shape (racks,); ``tiers``:
     positions of the leaves, spines and cores that its file plans for ``planned`` servers by ``structure``, of which
-    ``first`` are there; ``sizes``: of these switches, by tier.
+    ``first`` are there; ``sizes``: of these switches, by tier; ``hosts``: devices of attachments beside them.
     """
 
     server_racks: Ints
@@ -53,6 +62,7 @@ class StandingFabric:
     planned: int
     first: StageNumbers
     sizes: tuple[SwitchSize, ...]
+    hosts: tuple[StandingHost, ...] = ()
 
     def staying(self, numbers: ClosNumbers, sized: int) -> tuple[StandingSwitches, ...] | None:
         """The switches of each tier in a network that goes on, of which ``sized`` tiers have their sizes; None where
@@ -76,6 +86,8 @@ class StandingFabric:
         for own, size in zip(self.tiers, self.sizes, strict=True):
             there = np.bincount(own.rack, minlength=racks)
             switches, ends, load = switches + there, ends + there * size.cable_ends, load + np.outer(size.load, there)
+        for host in self.hosts:
+            load[:, host.rack] += host.load
         return RackRoomTaken(switches, ends, load)
 
     def racks_of(self, tier: int) -> Ints:
@@ -94,13 +106,15 @@ class StandingFabric:
         lowest = np.full(racks, NO_LIMIT)
         for own in self.tiers:
             np.minimum.at(lowest, own.rack, own.unit - ceil(limits.manager_units))
+        for host in self.hosts:
+            lowest[host.rack] = min(lowest[host.rack], host.unit)
         return lowest
 
     @property
     def key(self) -> Hashable:
         """Equal for fabrics that stand alike."""
         places = tuple((own.rack.tobytes(), own.unit.tobytes()) for own in self.tiers)
-        return self.server_racks.tobytes(), places, self.first, self.sizes
+        return self.server_racks.tobytes(), places, self.first, self.sizes, self.hosts
 
     def _numbers(self, like: ClosNumbers) -> ClosNumbers:
         """The numbers of the network that the file plans."""

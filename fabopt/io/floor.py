@@ -232,6 +232,7 @@ class _FloorCheck:
             for tier, racks in fabric.pinned.items():
                 taken |= dict.fromkeys(racks, f"fabrics[{number}].racks.{tier}")
         taken |= dict.fromkeys(floor.server_racks or (), "server_racks") | dict.fromkeys(asked, "network_racks")
+        stay = set[str]() if case.base is None else case.base.attachments_in_racks
         for path, attachment in _attachments(case):
             if attachment.rack_units is None:
                 continue
@@ -245,10 +246,10 @@ class _FloorCheck:
                 of_halls = [limit.most(part) for part in floor.parts if getattr(part, limit.key) is not None]
                 key, most = limit.of, max(of_halls)
                 given, said = getattr(attachment, key), f"{most:,.16g} {limit.unit}"
-                if given is None:
+                if given is None and attachment.name not in stay:
                     hint = f"give it one, or leave out `{self.path}.{limit.key}`"
                     self.report(f"{path}.{key}", f"missing, and a rack has {said}", hint=hint)
-                elif given > most and len(of_halls) == len(floor.parts):
+                elif given is not None and given > most and len(of_halls) == len(floor.parts):
                     problem = f"no device of {attachment.name} fits a rack: it has {said}"
                     self.report(f"{path}.{key}", problem, plain(given), allowed=f"at most {most:.16g}")
 

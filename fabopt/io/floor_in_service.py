@@ -102,7 +102,6 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
     given = {
         "site.spread": "halls" in (case.site.spread, told.site.spread),
         "site.cabling": case.site.trunked or told.site.trunked,
-        "fabrics[0].attachments": any(one.attachments for one in (*case.fabrics, *told.fabrics)),
     }
     stands = {(fabric.name, str(tier.role)): tier.id for fabric in base.fabrics for tier in fabric.tiers}
     for index, fabric in enumerate(case.fabrics):
@@ -111,11 +110,14 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
             if own is not None and not isinstance(asked, str) and own not in asked:
                 problem = "on a floor new switches are of the models in service"
                 yield fault(file, f"fabrics[{index}].switches.{role}", problem, list(asked), allowed=own)
-    problems = {
-        "fabrics[0].attachments": "devices of attachments, hosts of rule `subnet-manager` among them, do not go with a "
-        "base on a floor",
-    }
+    for index, fabric in enumerate(case.fabrics):
+        there = {one.name for own in told.fabrics if own.name == fabric.name for one in own.attachments}
+        for number, attachment in enumerate(fabric.attachments):
+            if attachment.name not in there:
+                problem = "on a floor there are no other attachments than those in service"
+                yield fault(file, f"fabrics[{index}].attachments[{number}]", problem, attachment.name)
     for key, is_given in given.items():
         if is_given:
-            problem = problems.get(key, "does not go with a base on a floor")
-            yield fault(file, key, problem, hint="leave it out; docs/formulation/outside.md")
+            yield fault(
+                file, key, "does not go with a base on a floor", hint="leave it out; docs/formulation/outside.md"
+            )

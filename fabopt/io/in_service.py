@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from ipaddress import IPv4Network
 from math import ceil
@@ -18,7 +19,7 @@ from fabopt.io.floor_in_service import faults_of_floor
 from fabopt.io.library import YAML_ENDINGS, check_is_file, read_bytes, shown
 from fabopt.io.moves import faults_of_moves
 from fabopt.io.text import DESIGN
-from fabopt.schema.attachment import Attachment
+from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, FabricDesign
@@ -92,10 +93,21 @@ def _run_on(case: Case, base: _ServingDesign) -> Case:
 
 def _with_attachments(fabric: Fabric, base: _ServingDesign) -> Fabric:
     """A fabric with the attachments in service before those that the first stage after them brings."""
-    there = base.attachments(fabric.name)
+    there = tuple(map(partial(_where_it_stands, base, fabric.name), base.attachments(fabric.name)))
     names = {one.name for one in there}
     new = (one.model_copy(update={"adds": (0, one.ports)}) for one in fabric.attachments if one.name not in names)
     return fabric.model_copy(update={"attachments": (*there, *new)})
+
+
+def _where_it_stands(base: _ServingDesign, name: str, attachment: Attachment) -> Attachment:
+    """An attachment in service of a fabric that says where its devices are: in which racks, or with switches."""
+    places = next(one.places for one in base.design.fabrics if one.name == name)
+    racks = tuple(dict.fromkeys(rack for rack, _ in places.attachments.get(attachment.name, ())))
+    if not racks or attachment.racks is not None or attachment.stands == WITH_SWITCHES:
+        return attachment
+    with_switches = {rack for tier in (places.leaf, places.spine, places.core) for rack, _ in tier}
+    stands = {"stands": WITH_SWITCHES} if with_switches.intersection(racks) else {"racks": racks}
+    return attachment.model_copy(update=stands)
 
 
 class _ServingDesign(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,7 +27,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
-from fabopt.schema.fabric_design import FabricDesign, LinkRow
+from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import Homing, Pairing, Surviving
@@ -85,6 +85,11 @@ class InService:
     server_racks: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
     lengths_m: tuple[float, ...] = ()
+
+    def places_of(self, attachments: Iterable[str]) -> dict[str, tuple[Place, ...]] | None:
+        """Where devices of attachments stand; None where one of them is not in service."""
+        there, names = self.whole.places.attachments, tuple(attachments)
+        return {name: there[name] for name in names} if there.keys() >= set(names) else None
 
     def counted_m(self, run_m: float) -> float:
         """The class of a run by the lengths that the file has, which need not be all that are on sale now."""

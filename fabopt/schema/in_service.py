@@ -96,6 +96,12 @@ class Base(Strict):
         return int(stages[self.stage]["gpus"]) if stages else 0
 
     @property
+    def attachments_in_racks(self) -> set[str]:
+        """Names of the attachments whose devices the design has in racks."""
+        fabrics = (self.design or {}).get("fabrics", ())
+        return {name for one in fabrics for name in (one.get("placement") or {}).get("attachments", {})}
+
+    @property
     def owned(self) -> dict[str, int | dict[float, int]]:
         """Units of parts in service with their spares, by id, and by length in metres of what is sold by length."""
         units: Counter[tuple[str, float | None]] = Counter()

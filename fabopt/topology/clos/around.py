@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from fabopt.floor.airflow import HallAir
 from fabopt.floor.layouts import Layout, reachable
 from fabopt.floor.policies import WHOLE
 from fabopt.floor.racks import Ints, Positions, height_m
-from fabopt.floor.standing import Neighbours, StandingFabric
-from fabopt.problem.fabric import FabricProblem
+from fabopt.floor.standing import Neighbours, StandingFabric, StandingHost
+from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.in_service import first_stage
 from fabopt.topology.clos.shape import Parts
@@ -36,7 +37,17 @@ def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> Standi
     )
     first = first_stage(there.fabric, there.servers)
     racks, sizes = plan.indices(there.server_racks), sizes[: len(tiers)]
-    return StandingFabric(racks, tiers, there.whole.clos, there.sizes[-1], first, sizes)
+    hosts = tuple(_hosts(problem, fabric, there))
+    return StandingFabric(racks, tiers, there.whole.clos, there.sizes[-1], first, sizes, hosts)
+
+
+def _hosts(problem: Problem, fabric: FabricProblem, there: InService) -> Iterator[StandingHost]:
+    """Devices in service that stand with switches."""
+    hosts, plan = problem.floor.appliances.hosts, problem.floor.plan
+    for name, places in there.whole.places.attachments.items():
+        if (fabric.name, name) in hosts:
+            load = hosts[fabric.name, name].load
+            yield from (StandingHost(plan.rack_index(rack), unit, load) for rack, unit in places)
 
 
 def beside(layouts: Iterable[Layout], standing: Sequence[StandingFabric], index: int) -> list[Layout]:
@@ -71,8 +82,20 @@ def _around(layout: Layout, standing: Sequence[StandingFabric], index: int) -> I
         new = _without(in_turn, np.concatenate([own, full]))[:missing]
         left = _without(layout.switch_racks, _without(new, layout.server_racks))
         racks, for_switches = np.concatenate([own, new]), _joined(taken, left)
-        if len(racks) == len(layout.server_racks):
+        if len(racks) == len(layout.server_racks) and all(_may_blow(layout.air, one, racks) for one in standing):
             yield replace(layout, server_racks=racks, switch_racks=for_switches, pins=pins, standing=standing[index])
+
+
+def _may_blow(air: HallAir, standing: StandingFabric, server_racks: Ints) -> bool:
+    """Whether the switches of a fabric in service may be where they are, with these racks of servers.
+
+    Rule ``racks_blow_one_way``.
+    """
+    tiers = zip(standing.tiers, standing.sizes, strict=True)
+    return all(
+        not size.airflows or bool(air.takes(size.airflows, np.isin(own.rack, server_racks)).all())
+        for own, size in tiers
+    )
 
 
 def _without(racks: Ints, others: Ints) -> Ints:

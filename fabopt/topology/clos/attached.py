@@ -279,7 +279,9 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
     hosts = _standing(fabric, clos, placement, problem.floor.appliances.hosts)
     if not hosts:
         return clos
-    places = place_hosts(placement.layout.plan, *_beside_switches(problem, fabric, clos, placement), hosts)
+    there, names = fabric.in_service, (one.appliance.key[1] for one in hosts)
+    space = _beside_switches(problem, fabric, clos, placement)
+    places = there.places_of(names) if there else place_hosts(placement.layout.plan, *space, hosts)
     return None if places is None else clos._replace(placement=replace(placement, hosts=places))
 
 

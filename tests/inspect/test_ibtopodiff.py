@@ -17,8 +17,10 @@ from tests.samples.shipped import shipped
 MOST_SWAPS, MOST_OTHERS = 20, 5
 
 
-@pytest.mark.long("dgx-superpod-127-seeds1")
-@pytest.mark.parametrize("name, seeds", [("dgx-superpod-32", (0, 1, 2, 24, 86)), ("dgx-superpod-127", (0, 26))])
+@pytest.mark.long(but=("dgx-superpod-32-seeds0",))
+@pytest.mark.parametrize(
+    "name, seeds", [("dgx-superpod-32", (0, 24)), ("dgx-superpod-32", (1, 2, 86)), ("dgx-superpod-127", (0, 26))]
+)
 def test_both_name_the_same_ports(name: str, seeds: tuple[int, ...], tmp_path: Path) -> None:
     """Where ibtopodiff can tell all switches apart; else it names no port that as-built does not."""
     export(shipped(name), wired(name), ["topo"], tmp_path, Options())

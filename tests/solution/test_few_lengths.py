@@ -81,6 +81,7 @@ def _random(seed: int) -> tuple[Json, Json, Json]:
     return content, parts, limits
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long(but=("0",))
 @pytest.mark.parametrize("seed", range(8))
 def test_the_best_set_of_lengths_is_found(seed: int) -> None:

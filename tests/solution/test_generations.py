@@ -137,6 +137,7 @@ def test_it_is_left_out_where_no_design_keeps_it() -> None:
     assert [check.name for check in verify(untold) if not check.ok] == ["generations_agree"]
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_a_budget_is_no_reason_to_leave_it_out() -> None:
     wanted = case(4, {"tiers": 2}, site=AS_USUAL, limits={"budget_usd": ALIKE - 1})
     assert optimize.solve(small.inputs(wanted, parts())).status == "infeasible"

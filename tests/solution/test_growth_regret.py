@@ -84,6 +84,7 @@ def test_orders_are_those_of_the_least_regret() -> None:
     assert worst_of(design) == 0
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long("staged_three_tier-1-chain")
 @pytest.mark.long("staged-1-scenarios", "staged-1-chain", "staged_three_tier-1-scenarios")
 @pytest.mark.parametrize("way", ["chain", "scenarios"])

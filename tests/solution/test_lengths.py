@@ -212,6 +212,7 @@ def test_more_families_never_cost_more() -> None:
     assert usd("clos", "hyperx", "dragonfly", "dragonfly+") == min(alone)
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long(but=("0-three_tier", "1-linear", "1-rails", "3-linear"))
 @pytest.mark.parametrize("family", ["linear", "three_tier", "rails"])
 @pytest.mark.parametrize("seed", range(4))

@@ -170,6 +170,7 @@ def test_asked_for_by_name_it_stands_in_the_way(keys: Json) -> None:
 # -- brute force ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long(but_every=4)
 @pytest.mark.long("attached-1", "attached-3", "three_tier-2", "linear-0", "limited-0", "three_tier-0")
 @pytest.mark.parametrize(("family", "seed"), [(family, seed) for family, seeds in SEEDS.items() for seed in seeds])

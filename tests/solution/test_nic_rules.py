@@ -199,6 +199,7 @@ def test_a_rule_is_left_out_where_nothing_keeps_it(rule: str) -> None:
     assert asked.status == "infeasible" and f"rules.{rule}" in {conflict.limit for conflict in asked.conflicts}
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long("one-port")
 @pytest.mark.parametrize("rule", DECIDED)
 def test_a_rule_never_yields_to_a_budget(rule: str) -> None:

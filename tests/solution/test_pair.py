@@ -294,6 +294,7 @@ def test_what_a_file_says_of_its_homing_is_proven() -> None:
 FAMILIES = {"linear": 3, "limited": 2, "attached": 3, "rails": 2, "planes": 3}
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long(but_every=2)
 @pytest.mark.long("linear-2", "attached-1", "attached-2", "planes-2", "limited-1", "planes-0", "rails-0")
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ def fullest_w(design: Design) -> float:
     return max(rack.power_w for row in elevation.rows for rack in row.racks)
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long("12")
 @pytest.mark.long("34", "5", "35", "9")
 @pytest.mark.long(*(str(seed) for seed in range(40) if seed not in QUICK))
@@ -61,6 +63,7 @@ def test_no_rack_of_a_random_floor_is_over_its_limit(seed: int) -> None:
             keeps_its_limit(limited)
 
 
+@cache
 def dgx(rack_power_w: float, **site: int) -> Design:
     """Sixteen DGX H100, 10.2 kW each: four of them and their optics need 40.8 kW and some hundred watts."""
     floor = {"rows": 2, "racks_per_row": 8, "rack_power_w": rack_power_w}

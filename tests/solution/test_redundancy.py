@@ -156,6 +156,7 @@ def test_what_no_design_keeps_is_left_out_and_told() -> None:
     assert redundancy_line(design).endswith("compute breaks two-spines (1 spine above every leaf)")
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long(but=("keys0",))
 @pytest.mark.parametrize(
     "keys",
@@ -177,6 +178,7 @@ def test_no_limit_is_a_reason_to_leave_it_out(keys: Json) -> None:
         assert usd(designed(parts, wanted | off)) == ONE_SPINE
 
 
+@pytest.mark.usefixtures("unadvised")
 def test_a_name_turns_it_off_or_asks_for_it() -> None:
     assert usd(designed(*pair(rules={"two-spines": False, "lengths": False}))) == ONE_SPINE
     assert usd(designed(*pair(resilience="none", rules={"two-spines": True, "lengths": False}))) == TWO_SPINES

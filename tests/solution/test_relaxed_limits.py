@@ -13,6 +13,7 @@ from tests.samples.relaxed import a_pair, cost
 SEEDS, FEW = 6 * int(os.environ.get("FABOPT_ORACLE_SEEDS", "1")), 2
 
 
+@pytest.mark.usefixtures("unadvised")
 @pytest.mark.long(but=("1000-limited", "1000-attached", "1001-rails", "1001-planes"))
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(

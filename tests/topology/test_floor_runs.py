@@ -15,6 +15,7 @@ from fabopt.solution import optimize
 from fabopt.topology.clos import floor_runs
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.floor_runs import LayoutRuns, RunClasses
+from tests.paths import few_or_many
 from tests.samples.small import Json, case, catalog, inputs
 
 KEPT = {id(value): name for name, value in vars(floor_runs).items() if isinstance(value, Lookup)}
@@ -32,7 +33,8 @@ def values_of(kept: Any) -> Any:
     return kept if kept is None or isinstance(kept, int | float) else values_of(tuple(vars(kept).values()))
 
 
-@pytest.mark.long(but=("4-fabric0",))
+@pytest.mark.drawn_longer
+@pytest.mark.long(but=("4-fabric0", "9-fabric1"))
 @pytest.mark.parametrize(
     ("servers", "fabric"),
     [
@@ -43,7 +45,7 @@ def values_of(kept: Any) -> Any:
     ],
 )
 def test_what_is_kept_is_what_is_worked_out_again(monkeypatch: pytest.MonkeyPatch, servers: int, fabric: Json) -> None:
-    """Of every size and other setting that is looked at, its rows of what else among them."""
+    """Of every size and other setting that is looked at; in `make long` its rows of what else among them."""
     compared: Counter[str] = Counter()
     of, positions = Lookup.of, LayoutRuns._positions
 
@@ -66,6 +68,6 @@ def test_what_is_kept_is_what_is_worked_out_again(monkeypatch: pytest.MonkeyPatc
     parts = catalog()
     parts["servers"][0] |= {"rack_units": 8, "scale_up": {"domain_gpus": 4, "gbps_per_gpu": 3600}}
     content = case(fabric, servers=servers) | {"site": {"servers_per_rack": 3, "floor": FLOOR}}
-    design = optimize.solve(inputs(content, parts), alternatives_s=60)
+    design = optimize.solve(inputs(content, parts), alternatives_s=few_or_many(0, 60))
     assert design.status == "optimal"
     assert {"_LEAVES", "_TO_LEAVES", "_TO_SPINES", "placed"} <= set(compared)

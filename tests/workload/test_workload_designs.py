@@ -357,6 +357,7 @@ def test_a_tight_plan_is_noted(design: Design) -> None:
     assert not any("likely to need" in note for note in workload_notes(roomy, inputs.case, server, 32))
 
 
+@pytest.mark.long("0.66-False")
 @pytest.mark.parametrize(("used", "is_told"), [(0.66, False), (0.67, True)])
 def test_a_utilization_above_the_band_of_tuned_software_is_told(used: float, is_told: bool) -> None:
     """Llama 3 405B on H100: 59.6 % of bf16 is predicted, 66.2 % at the upper end; more than 80.3 % is refused."""

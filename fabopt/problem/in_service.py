@@ -38,7 +38,8 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
         for whole in base.fabrics
     }
     if case.base.move is not None:
-        return tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
+        moving = tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
+        return moving if len(moving) == 1 else tuple(map(_with_its_nics, moving))
     narrowed = tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
     if case.site.has_floor:
         return narrowed
@@ -71,6 +72,21 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
     if held:
         free = replace(free, switches=switches, protocols=own.protocols, tiers=own.tiers, topologies=own.topologies)
     return free if base.may_move("nic") or moving.fabric.nic.built_in else replace(free, nics=own.nics)
+
+
+def _with_its_nics(fabric: FabricProblem) -> FabricProblem:
+    """A fabric whose servers keep the ports that they have in service, so that those of other fabrics keep theirs."""
+    assert fabric.moving is not None
+    used = fabric.moving.fabric.nic
+    ports = (used.id, used.per_server, used.ports_per_nic, used.cage_group, used.split)
+    nics = {
+        protocol: tuple(
+            one for one in many
+            if (one.nic_id, one.nics_per_server, one.ports_per_nic, one.group, one.split) == ports
+        )
+        for protocol, many in fabric.nics.items()
+    }  # fmt: skip
+    return replace(fabric, nics=nics)
 
 
 def _with_others(case: Case, fabric: FabricProblem, of_all: FabricProblem) -> FabricProblem:

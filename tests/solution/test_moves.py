@@ -359,3 +359,64 @@ def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None
     told = {fault.path: str(fault) for fault in refusal.value.faults}
     assert set(told) == {"stages", "charges"}
     assert all("does not go with `base.move`" in text for text in told.values())
+
+
+# -- several fabrics --------------------------------------------------------------------------------------------------
+
+
+def of_two(content: Json, **storage: Any) -> Json:
+    """A case with its fabric twice: for computing, and for storage with keys of its own."""
+    (fabric,) = content["fabrics"]
+    other = {**fabric, "name": "storage", "role": "storage", "homing": "single", **storage}
+    return {**content, "fabrics": [fabric, other]}
+
+
+def parts_of_two(parts: Json) -> Json:
+    """A catalog whose servers have slots for cards of both fabrics."""
+    (server,) = parts["servers"]
+    return {**parts, "servers": [{**server, "nic_slots": 2 * server["nic_slots"]}]}
+
+
+def test_moves_of_several_fabrics_are_summed(tmp_path: Path) -> None:
+    """Of either fabric two links of each of two leaves move to a second spine, as of one alone."""
+    parts, before, after = parts_of_two(eight()), in_stages(8), in_stages(12)
+    move = {"cable": 10, "device": 400}
+    base_alone = designed(eight(), before)
+    alone = moved(eight(), after, base_alone, tmp_path, move)
+    base = designed(parts, of_two(before))
+    both = moved(parts, of_two(after), base, tmp_path, move)
+    assert usd(both) == 2 * usd(alone)
+    assert [fabric.moves for fabric in both.fabrics] == [alone.fabrics[0].moves] * 2
+    steps = Migration(wiring_of(base), wiring_of(both)).steps
+    assert len(steps) == 2 * len(Migration(wiring_of(base_alone), wiring_of(alone)).steps) > 0
+
+
+def test_nics_stay_where_several_fabrics_move(tmp_path: Path) -> None:
+    """A card for nothing would do; ports of the other fabric would be those of another NIC."""
+    parts = parts_of_two(eight())
+    base = designed(parts, of_two(in_stages(8)))
+    cheaper = {**parts, "nics": [*parts["nics"], {**parts["nics"][0], "id": "new", "price_usd": 0}]}
+    design = moved(cheaper, of_two(in_stages(12)), base, tmp_path, FREE)
+    assert usd(design) == usd(moved(parts, of_two(in_stages(12)), base, tmp_path, FREE))
+    assert {fabric.nic.id for fabric in design.fabrics} == {"card"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(12 * MORE_SEEDS))
+def test_several_fabrics_cost_no_more_than_each_alone(seed: int, tmp_path: Path) -> None:
+    """What one takes out another may use, so that both may cost less; with dearer moves they never do."""
+    dice = Dice(f"moves-of-two-{seed}")
+    parts, before, after = a_base(dice)
+    ratio = {"max_oversubscription": dice.one([1, 1.5, 2, 3])}
+    storage = [{**one, "fabrics": [{**one["fabrics"][0], **ratio}]} for one in (before, after)]
+    bases = designed(parts, before), designed(parts, storage[0])
+    if any(base.status != "optimal" for base in bases):
+        return
+    both, last = parts_of_two(parts), 0.0
+    base = designed(both, of_two(before, **ratio))
+    for price in (0, 40, 300):
+        move = {"cable": price, "device": price}
+        alone = [moved(parts, *one, tmp_path, move) for one in zip((after, storage[1]), bases, strict=True)]
+        design = moved(both, of_two(after, **ratio), base, tmp_path, move)
+        assert last <= usd(design) <= sum(map(usd, alone))
+        last = usd(design)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from fabopt.cli.evidence import proven, saved_design, wired
+from fabopt.cli.evidence import numbered_stage, proven, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, did_you_mean, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
 from fabopt.inspect.acceptance.results import measured
 from fabopt.inspect.acceptance.verdicts import accepted
 from fabopt.inspect.as_built import as_built, require_planned
@@ -110,13 +110,8 @@ def _stage(design: Design, request: Request) -> int:
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
         raise InputError([fault(request.design, "fabrics", "there is no design here", design.status, allowed=allowed)])
-    names = [stage.name for stage in design.stages]
-    if request.stage is None:
-        return max(0, len(names) - 1)
-    if request.stage not in names:
-        hint = did_you_mean(request.stage, names)
-        raise InputError([fault("--stage", "", "no such stage", request.stage, allowed=", ".join(names), hint=hint)])
-    return names.index(request.stage)
+    number = numbered_stage(design, request.stage)
+    return max(0, len(design.stages) - 1) if number is None else number
 
 
 def _done(wanted: WantedCables, window: int) -> frozenset[frozenset[PortName]]:

@@ -11,11 +11,12 @@ from typing import Final
 from fabopt.cli.ends import is_of_memory
 from fabopt.cli.output import tell
 from fabopt.design.points import design_at, within_budget
-from fabopt.errors import CheckError, FaboptError, Fault, InputError, fault
+from fabopt.errors import CheckError, FaboptError, Fault, InputError, did_you_mean, fault
 from fabopt.io.design import design_in, read_design_or_front, whole_design
 from fabopt.output.export.marks import MARK
 from fabopt.output.words import AN_EARLIER_FILE, verdict_on
 from fabopt.schema.design import BUDGET_KEY, Check, Design, Front
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.study.sweep.sweep import budget_range
 from fabopt.units import some
 from fabopt.verify import not_asked, verify
@@ -157,6 +158,21 @@ def check_whole(design: Design, path: str) -> None:
 def nearest_hint(design: Design) -> str:
     """The option that takes the nearest design of a file without a design, if it has one; else empty."""
     return f"{NEAREST} takes the nearest design" if design.nearest is not None and design.nearest.design else ""
+
+
+def numbered_stage(design: Design, name: str | None) -> int | None:
+    """The number of the stage that ``--stage`` names, from 0; what may move in service is no stage."""
+    if name is None:
+        return None
+    names = [stage.name for stage in design.stages]
+    if name not in names:
+        hint = did_you_mean(name, names)
+        if name == IN_SERVICE and (base := design.case.content.get("base")):
+            hint = (
+                f"with `base.move` it is no stage; {base['file']} is what is in service, as it stands before any move"
+            )
+        raise InputError([fault("--stage", "", "no such stage", name, allowed=", ".join(names), hint=hint)])
+    return names.index(name)
 
 
 def chosen_point(path: str, point: int | None, budget: str | None, nearest: bool = False) -> int | None:

@@ -9,17 +9,16 @@ from datetime import date
 from pathlib import Path
 
 from fabopt.cli.advice import Advice
-from fabopt.cli.evidence import Proven, nearest_hint, proven, required, saved_design, wired
+from fabopt.cli.evidence import Proven, nearest_hint, numbered_stage, proven, required, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
-from fabopt.errors import InputError, OutputError, did_you_mean, fault
+from fabopt.errors import InputError, OutputError, fault
 from fabopt.io.case import find_book
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.faults import refuse
 from fabopt.io.library import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.formats import Options, export, format_names
-from fabopt.schema.design import Design
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def export_design(request: ExportRequest) -> None:
         allowed = "a design that was found (status optimal or feasible)"
         what, hint = "there is no design here to export", nearest_hint(design)
         raise InputError([fault(path, "fabrics", what, design.status, allowed=allowed, hint=hint)])
-    options = Options(request.netbox, stage=_stage(design, request.stage), discovery=_discovery(request.guids))
+    options = Options(request.netbox, stage=numbered_stage(design, request.stage), discovery=_discovery(request.guids))
     options = replace(options, skip=tell if request.skip else None)
     options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options
     options = replace(options, date=request.date or str(date.today()), revision=request.revision)
@@ -67,17 +66,6 @@ def export_design(request: ExportRequest) -> None:
         files = export(design, wired(design, path), formats, Path(request.output), options)
     for file in files:
         tell(f"wrote {shown(file)}")
-
-
-def _stage(design: Design, name: str | None) -> int | None:
-    """The number of a stage, from 0."""
-    if name is None:
-        return None
-    names = [stage.name for stage in design.stages]
-    if name not in names:
-        hint = did_you_mean(name, names)
-        raise InputError([fault("--stage", "", "no such stage", name, allowed=", ".join(names), hint=hint)])
-    return names.index(name)
 
 
 def _discovery(path: str | None) -> str | None:

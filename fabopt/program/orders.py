@@ -18,6 +18,7 @@ from fabopt.program.levels import Level, value_of
 from fabopt.program.libraries import pulp
 from fabopt.program.purchases import is_ordered
 from fabopt.program.solvers import solve
+from fabopt.schema.design import MOVED_CABLE
 from fabopt.topology.candidate import Candidate, Option, Uses
 from fabopt.units import summed
 
@@ -191,6 +192,7 @@ class Sums:
     switches: int
     cables: int
     objective: int = 0
+    moved_cables: int = 0
 
 
 def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
@@ -209,6 +211,7 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
         weights.per_cent * (order.cents(None, True) if weights.energy else cents)
         + sum(weights.of_mw(stage) * item.power_mw * count for (stage, item), count in used.items())
         + weights.per_unit * units,
+        sum(count for (_, item), count in used.items() if item.id == MOVED_CABLE),
     )
 
 

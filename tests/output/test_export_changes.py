@@ -106,6 +106,15 @@ def test_a_crew_pulls_what_is_new_and_moves_what_moves(moves: bool, tmp_path: Pa
     assert links["new"] and bool(links["moved"]) == moves
 
 
+def test_where_nothing_is_new_nothing_is_pulled(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    design = gone_on(eight(), in_stages(8), base, tmp_path)
+    export(design, wiring_of(design), ["cables", "crew", "labels"], tmp_path, Options())
+    with (tmp_path / "cable-pull-list.csv").open(newline="") as lines:
+        assert list(csv.DictReader(lines)) == []
+    assert "one window" not in (tmp_path / "crew" / "pulls-a4.html").read_text()
+
+
 def test_what_is_taken_out_goes(tmp_path: Path) -> None:
     """Two leaves and a spine of eight ports; a switch of sixteen ports then takes all servers for 10 USD."""
     parts = catalog(
@@ -118,6 +127,12 @@ def test_what_is_taken_out_goes(tmp_path: Path) -> None:
     gone = {row["name"] for row in rows if (row["change"], row["what"]) == ("gone", "device")}
     assert gone == {"compute-leaf-001", "compute-leaf-002", "compute-spine-001"}
     assert sum((row["change"], row["what"]) == ("gone", "link") for row in rows) == 8
+    (visit,) = visits(design, wiring_of(design))
+    out = [row for row in visit.moves.to_dict("records") if not row["to_device"]]
+    assert len(out) == 8 and {row["from_device"] for row in out} == {"compute-spine-001"}
+    export(design, wiring_of(design), ["cables", "crew"], tmp_path, Options())
+    page = (tmp_path / "crew" / "pulls-a4.html").read_text()
+    assert "8 cables come out whole" in page and "one window (a rail) at a time" in page
     moves = design.fabrics[0].moves
     assert moves is not None and (moves.cables, moves.devices) == (
         {"server-leaf": 8, "leaf-spine": 8}, {"leaf": 2, "spine": 1},

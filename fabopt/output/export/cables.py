@@ -17,7 +17,7 @@ import numpy as np
 from fabopt.floor.routes import TrayRoutes
 from fabopt.network.direct_links import Torus
 from fabopt.network.structure_links import tori_of
-from fabopt.output.export.changes import MOVED, NEW, work_on_base
+from fabopt.output.export.changes import GONE, MOVED, NEW, work_on_base
 from fabopt.output.export.ends import (
     HOSTS,
     device_columns,
@@ -254,7 +254,7 @@ def pull_list(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFram
     names = {"stage": stage_names(design), "fabric": booked_fabrics(design, wiring).names, "kind": KINDS}
     cables = rows[rows["cable"] != ""].drop_duplicates("cable")
     places = {key: {name: place for place, name in enumerate(of)} for key, of in names.items()}
-    cables = cables.assign(**{key: cables[key].map(places[key]) for key in names})
+    cables = cables.assign(**{key: cables[key].map(places[key]).astype(int) for key in names})
     grouped = cables.groupby(["stage", "fabric", "kind", "part", "medium", "length_m"], sort=True)
     table = grouped.agg(cables=("part", "size"), total_m=("length_m", "sum"), longest_run_m=("run_m", "max"))
     table = _described(design, table.reset_index())
@@ -300,12 +300,11 @@ def moves(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]] | No
 
 
 def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Ends of cables in service that move."""
+    """Ends of cables in service that move; then cables that are taken out, which go to no port."""
     cables, links = wiring.cables, wiring.links
     fabrics = dict(zip(taken(cables.name, links.cable), taken(wiring.fabrics, links.fabric), strict=True))
-    for row in work:
-        if (row["what"], row["change"]) != ("link", MOVED):
-            continue
+    stage, work = design.stages[-1].name, [row for row in work if row["what"] == "link"]
+    for row in (row for row in work if row["change"] == MOVED):
         for stays, goes, was in (("from_", "to_", "before_"), ("to_", "from_", "before_from_")):
             ends = {
                 f"{name}{part}": row[f"{end}{part}"]
@@ -313,7 +312,11 @@ def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str
                 for part in ("device", "port")
             }
             if (ends["from_device"], ends["from_port"]) != (ends["to_device"], ends["to_port"]):
-                yield {"stage": design.stages[-1].name, "cable": row["name"], "fabric": fabrics[row["name"]], **ends}
+                yield {"stage": stage, "cable": row["name"], "fabric": fabrics[row["name"]], **ends}
+    for row in (row for row in work if row["change"] == GONE):
+        out = {"device": row["from_device"], "port": row["from_port"], "from_device": row["to_device"],
+               "from_port": row["to_port"], "to_device": "", "to_port": ""}  # fmt: skip
+        yield {"stage": stage, "cable": row.get("name", ""), "fabric": wiring.fabrics[0], **out}
 
 
 def is_pulled(rows: pd.DataFrame, work: Iterable[Mapping[str, Any]] | None) -> pd.Series[bool]:

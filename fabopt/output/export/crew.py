@@ -16,6 +16,7 @@ from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.words import count, listed, plain
 from fabopt.schema.design import Design
 from fabopt.units import some
+from fabopt.wiring.in_service import stays_whole
 from fabopt.wiring.model import Wiring
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ TEST_COLUMNS = (
     *("cable", "from_device", "from_port", "to_device", "to_port", "standard", "fibre", "fibre_m", "mated_pairs"),
     *("expected_db", "pass_db", "reflectance_class", "read_db_there", "read_db_back", "length_m", "polarity", "by"),
 )
+# Where the ends of a cable go that is taken out.
+_OUT = "out"
 _TICKS = ("in", "ok")
 _SIGNED = "pulled by ____________________  date __________     tested by ____________________  date __________"
 RULES = (
@@ -36,6 +39,12 @@ RULES = (
     "In a pair copper comes before glass, then the ports at the far end in their order: number 1 is pulled first.",
     "A cable has its number on a label at each end (fabopt export --to labels); a splitter comes once for each leg.",
     "Tick `in` when both ends are plugged in, `ok` when the link is tested. Places are rack, unit (U), port.",
+)
+
+
+LIVE = (
+    "What moves is in service: one window (a rail) at a time, by the steps of `fabopt export --to migration`, "
+    "which lead back too; after each, `fabopt as-built --window N` says what is left to do."
 )
 
 
@@ -89,7 +98,8 @@ def _cover(design: Design, work: Sequence[Visit], tables: Sequence[Table], pages
     about = f"{some(sum(map(_cables, pairs)), 'cable')}, {some(len(pairs), 'pair')} of places"
     if len(design.stages) > 1:
         about += f"; stages: {listed([visit.stage for visit in work])}"
-    rows = [(f"{number}.", rule) for number, rule in enumerate(RULES, start=1)]
+    rules = (LIVE, *RULES) if not stays_whole(design) and any(len(visit.moves) for visit in work) else RULES
+    rows = [(f"{number}.", rule) for number, rule in enumerate(rules, start=1)]
     yield Table(f"{design.case.name}: cables to pull", about, ("", "How to go about it"), rows)
     fetch = [row for visit in work for row in _material(visit)]
     titles = ("stage", "part", "description", "m each", "cables", "m together")
@@ -174,12 +184,21 @@ def _moved(visit: Visit, places: dict[str, tuple[str, int]]) -> Table:
     """The cables that a stage moves: the port that each leaves and the one that it goes to."""
     names = ("cable", "device", "port", "from_device", "from_port", "to_device", "to_port")
     rows = [
-        (cable, *(f"{place(*places[device], device, port)}" for device, port in ((stays, at), (old, o), (new, n))))
+        (cable, *(_port(places, device, port) for device, port in ((stays, at), (old, o), (new, n))))
         for cable, stays, at, old, o, new, n in visit.moves[list(names)].itertuples(index=False)
     ]
     columns = ("label", "stays at", "leaves", "goes to")
-    about = f"{visit.stage}: {some(len(rows), 'end')} of cables that are there go to another port; print their labels"
+    out = sum(row[-1] == _OUT for row in rows)
+    about = (
+        f"{visit.stage}: {some(len(rows) - out, 'end')} of cables that are there go to another port; print their labels"
+    )
+    about += f"; {some(out, 'cable')} come out whole, at both ends" if out else ""
     return Table("Moves", about, columns, rows, _TICKS, _SIGNED)
+
+
+def _port(places: dict[str, tuple[str, int]], device: str, port: str) -> str:
+    """Where an end is, that of a device too which is taken out; nowhere of a cable that is."""
+    return place(*places.get(device, ("", 0)), device, port) if device else _OUT
 
 
 def _places(wiring: Wiring) -> dict[str, tuple[str, int]]:

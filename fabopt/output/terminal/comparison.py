@@ -23,6 +23,7 @@ LEAST_SHARE = 0.001
 # How a row says the service of its design, and of the answer.
 _PAIRS = re.compile(r"same-rail pairs on one leaf ([\d.]{1,12}) % \(here ([\d.]{1,12}) %\)")
 _BY_A_LEAF = r"((?:degraded to ([\d.]{1,12}) of )?[^()]{1,60})"
+_MOVED = re.compile(r"([\d,]{1,12} cables? in place) moved \(here ([\d,]{1,12})\)")
 _WITHOUT_A_LEAF = re.compile(rf"without a leaf {_BY_A_LEAF} \(here {_BY_A_LEAF}\)")
 # Rows by what they change, in words.
 _NAMES = {
@@ -142,6 +143,8 @@ def _said(design: Design, row: Alternative) -> Iterator[str]:
     if lost:
         yield f"lost: {lost}"
     here = {left.name for left in design.rules_left_out}
+    if moved := _MOVED.search(row.summary):
+        yield f"{moved[1]} moved, not {moved[2]}"
     left_out = [left.name for left in row.rules_left_out if left.name not in here]
     if left_out:
         yield f"leaves out {', '.join(left_out)}"

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from fabopt.cli.evidence import numbered_stage
+from fabopt.errors import InputError
 from fabopt.output.export.changes import COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.pulls import visits
 from fabopt.schema.design import Design
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import Wiring, wiring_at
 from tests.samples.bases import designed, gone_on
@@ -127,6 +130,8 @@ def test_what_is_taken_out_goes(tmp_path: Path) -> None:
     gone = {row["name"] for row in rows if (row["change"], row["what"]) == ("gone", "device")}
     assert gone == {"compute-leaf-001", "compute-leaf-002", "compute-spine-001"}
     assert sum((row["change"], row["what"]) == ("gone", "link") for row in rows) == 8
+    with pytest.raises(InputError, match=r"it is no stage; .*base.json is what is in service, as it stands"):
+        numbered_stage(design, IN_SERVICE)
     (visit,) = visits(design, wiring_of(design))
     out = [row for row in visit.moves.to_dict("records") if not row["to_device"]]
     assert len(out) == 8 and {row["from_device"] for row in out} == {"compute-spine-001"}

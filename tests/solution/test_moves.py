@@ -13,6 +13,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.operate.migration import Migration
+from fabopt.output.terminal.comparison import worth_a_look
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
@@ -75,6 +76,20 @@ def test_ports_in_use_are_freed_by_moving_half_of_the_uplinks(tmp_path: Path) ->
     assert moves is not None and (moves.cables, moves.devices) == ({"leaf-spine": 4}, {})
     before, after = wiring_of(base), wiring_of(design)
     assert set(before.cables.name) <= set(after.cables.name)
+
+
+def test_a_row_says_how_many_cables_in_service_it_moves(tmp_path: Path) -> None:
+    """Four servers on two leaves of one rail each, then six: other shapes cost less and move more."""
+    cards = {"nics": ["card"], "nics_per_server": 2}
+    base = designed(eight(), in_stages(4, **cards))
+    inputs = given(eight(), in_stages(6, **cards), base, tmp_path, {"cable": 10, "device": 10})
+    design = optimize.solve(inputs, alternatives_s=60)
+    here = design.stages[-1].moved_cables
+    (row,) = (row for row in design.alternatives if (row.what, row.value) == ("rails", "any"))
+    other = moved(eight(), in_stages(6, **cards, rails="any"), base, tmp_path, {"cable": 10, "device": 10})
+    assert (usd(other), other.stages[-1].moved_cables) == (row.capex_usd, 12) and here == 4
+    assert "; 12 cables in place moved (here 4); " in row.summary
+    assert any("12 cables in place moved, not 4" in look.words for look in worth_a_look(design))
 
 
 @pytest.mark.parametrize("keep", ["leaf-spine", "cables are not priced"])

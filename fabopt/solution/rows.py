@@ -272,9 +272,9 @@ class Rows:
         text = summaries_beside(other.problem, other.picked, self.answer.picked) + (
             "" if other.optimum.verdict == "optimal" else BEST_FOUND
         )
-        moved, here = (figures.sums.moved_cables for figures in (DesignFigures(other), self.own))
-        if moved != here:
-            text += f"; {some(moved, 'cable')} in place moved (here {here:,})"
+        moved, unmoved = (figures.sums.moved_cables for figures in (DesignFigures(other), self.own))
+        if moved != unmoved:
+            text += f"; {some(moved, 'cable')} in place moved (here {unmoved:,})"
         if change.what == SERVER:
             return f"{text}{BESIDE}{beside_server(other, self.answer)}"
         design, own = self._designs(change, other)

@@ -170,7 +170,7 @@ def ways_of(products: Json) -> Iterator[tuple[Json, list[Json]]]:
             yield fibre, [one for one in cassettes if str(one["back"]["positions"]) == table]
 
 
-@pytest.mark.long(but=("3",))
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(34))
 def test_the_whole_optimum_is_the_cheapest_of_all(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four racks, three types of trunk, two of panel, two stages; with leads too in some."""

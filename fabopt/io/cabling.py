@@ -31,9 +31,6 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
     if case.objective == EFFECTIVE:
         problem = f"trunks and `objective: {EFFECTIVE}` do not go together"
         yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or choose another objective")
-    if case.times_paths:
-        problem = "trunks and a limit on `max_latency_us` do not go together"
-        yield fault(file, KEY, problem, shown, hint=f"leave `{KEY}` out, or the limit")
     for kind, products in (("trunk", catalog.trunks), ("panel", catalog.panels)):
         if not products and "structured" in words.values():
             yield fault(file, KEY, f"the catalog has no {kind}", shown, hint=f"add one, or leave `{KEY}` out")

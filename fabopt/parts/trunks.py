@@ -56,6 +56,12 @@ class TrunkedKind(NamedTuple):
     panels: tuple[tuple[str, Pieces], ...]
 
     @property
+    def further_m(self) -> float:
+        """Metres of the longest way beyond one jumper: a trunk, and the other jumper."""
+        trunks = (item for route in self.routes for _, item, _ in route.trunks)
+        return (self.jumper.length_m or 0.0) + max((item.length_m or 0.0 for item in trunks), default=0.0)
+
+    @property
     def uses(self) -> dict[tuple[int, Item], int]:
         """Jumpers at far ends, trunks and panels, by (number of the stage, item)."""
         uses = Counter({(stage, self.jumper): far for stage, far in enumerate(self.far)})

@@ -96,6 +96,15 @@ def trunk_parts(problem: Problem) -> tuple[TrunkParts, ...]:
     return _PARTS.of(problem, None, lambda: tuple(_all_parts(problem)))
 
 
+def least_further_m(problem: Problem) -> float:
+    """Metres of a link through the shortest trunk on sale, and one of its jumpers."""
+    ways = [
+        (parts.jumper.length_m or 0.0) + min((item.length_m or 0.0 for items, _ in parts.trunks for item in items))
+        for parts in trunk_parts(problem)
+    ]
+    return min(ways, default=0.0)
+
+
 def _all_parts(problem: Problem) -> Iterator[TrunkParts]:
     modules = {module.id: module for module in problem.offering.offered.transceivers}
     offered, run_m, number = problem.offering.offered, problem.floor.plan.longest_in_rack_m, 0

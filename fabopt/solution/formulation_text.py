@@ -23,7 +23,7 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
         raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
     faults = list(limited_cables(inputs.case, inputs.case_file, "one program is not written"))
     if inputs.case.site.trunked:
-        what = "one program is not written where links run through trunks"
+        what = "one program is not written where links run through trunks: panels get room between several"
         faults.append(fault(inputs.case_file, "site.cabling", what, hint="leave it out, or use `fabopt solve`"))
     if faults:
         raise InputError(faults)

@@ -24,6 +24,8 @@ from fabopt.search.price_ends import MOST_STEPS, STEPS, at_factor, priced_design
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import named_beside
 from fabopt.solution.trunked_ends import ends_of
+from fabopt.solution.trunks import MetWay, TrunkedWays
+from fabopt.topology.clos.trunked import is_proven
 from fabopt.units import CENTS_PER_USD, cents, rounded, summed, whole_shares
 
 # The relative change of guessed prices, up and down, and the most seconds for the designs that are then best.
@@ -199,13 +201,27 @@ class _Rival(NamedTuple):
 
 
 def _cheaper(question: Question, answer: Answer, base: Problem, guessed: frozenset[int], factor: Fraction) -> _Rival:
-    """The cheapest design met with guessed prices multiplied by ``factor``."""
-    scaled = at_factor(base, guessed, factor, question.settings.prune)
-    own = priced_design(base, answer.problem, answer.picked).line(guessed).at(factor)
-    settings = replace(question.settings.quiet, work=Work(most=WORK_PER_FACTOR))
-    rival = search_of(scaled.problem, settings, question.clock, lower_than=scaled.value(own)).run(ties=False)
-    question.clock.look()
-    if rival.value is not None and scaled.cents(rival.value) < own:
-        words = named_beside(scaled.problem, rival.picked, answer.picked)
-        return _Rival(rounded(Fraction(own - scaled.cents(rival.value))), words, rival.verdict == "optimal")
-    return _Rival(0, "", rival.has_none_below(scaled.value(own)))
+    """The cheapest design met with guessed prices multiplied by ``factor``, with room for its panels."""
+    priced = priced_design(base, answer.problem, answer.picked)
+    own, settings = priced.line(guessed).at(factor), replace(question.settings.quiet, work=Work(most=WORK_PER_FACTOR))
+    none_below: list[bool] = []
+
+    def run(problem: Problem) -> MetWay[_Rival] | None:
+        scaled = at_factor(problem, guessed, factor, question.settings.prune)
+        most, proven = scaled.value(own), is_proven(problem)
+        rival = search_of(scaled.problem, settings, question.clock, lower_than=most).run(ties=False)
+        question.clock.look()
+        if rival.value is None or scaled.cents(rival.value) >= own:
+            none_below.append(proven and rival.has_none_below(most))
+            return None
+        cents, words = scaled.cents(rival.value), named_beside(scaled.problem, rival.picked, answer.picked)
+        cheaper = _Rival(rounded(Fraction(own - cents)), words, proven and rival.verdict == "optimal")
+        return MetWay.of(problem, rival.picked, cheaper.is_proven, cents, cheaper)
+
+    if not base.case.site.trunked:
+        best = run(base)
+        return _Rival(0, "", all(none_below)) if best is None else best.of_study
+    known = MetWay.of(base, priced.picked, True, own, _Rival(0, "", True))
+    met = TrunkedWays(base, question.settings.prune).best(run, settings.progress, known)
+    assert met is not None
+    return met[0].of_study._replace(is_proven=met[1] and all(none_below))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
@@ -36,13 +36,14 @@ class Passed(NamedTuple):
 @dataclass(frozen=True)
 class FarthestPath:
     """The path between the farthest servers of a candidate. ``devices``: the steps over NICs and switches; ``mbps``: of
-    its slowest port; ``passed``: its links by kind.
+    its slowest port; ``passed``: its links by kind; ``further_m``: metres of those through trunks beyond one jumper.
     """
 
     is_direct: bool
     devices: tuple[PathStep, ...]
     mbps: int
     passed: Mapping[str, Passed]
+    further_m: Mapping[str, float] = field(default_factory=dict)
 
     def kind(self, row: RowShare) -> str | None:
         """The kind of links on the path that a row is of; None where it is not on it."""
@@ -58,7 +59,8 @@ class FarthestPath:
         for row in option.rows:
             kind = self.kind(row)
             if kind is not None and row.assembly is not None and row.assembly.time is not None:
-                yield kind, row.assembly.time.steps(row.longest_m, *self.passed[kind])
+                metres = row.longest_m + self.further_m.get(kind, 0.0)
+                yield kind, row.assembly.time.steps(metres, *self.passed[kind])
 
     def times(self, option: Option) -> Times | None:
         """The times of the links that an option makes; None where they are not known."""
@@ -93,7 +95,8 @@ def farthest(limit: LatencyLimit, candidate: Candidate, gpus: int) -> FarthestPa
     }
     mbps = min(lane.port_mbps for lane in (part.nic.port.lane, *(tier.down.lane for tier in part.tiers)))
     if not part.structure.is_direct:
-        return path_of(limit, switches, [*switches, *list(switches)[-2::-1]], mbps, None)
+        path = path_of(limit, switches, [*switches, *list(switches)[-2::-1]], mbps, None)
+        return replace(path, further_m={kind.kind: kind.further_m for kind in candidate.trunked})
     hops = candidate.design.figures(gpus).max_switch_hops
     inner = "spine" if "spine" in switches else "leaf"
     return path_of(limit, switches, ["leaf", *[inner] * (hops - 2), "leaf"][-hops:], mbps, BETWEEN)

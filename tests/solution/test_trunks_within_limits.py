@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
+from fabopt.study.front.fronts import pareto_front
+from fabopt.study.front.measures import MEASURES
 from fabopt.verify.trays import fullest
 from fabopt.wiring.build import wiring_of
 from tests.samples.small import Json, bought, usd
-from tests.samples.trunked import LABOUR, hall, panel, parts, solved, trunk
+from tests.samples.trunked import LABOUR, hall, inputs, panel, parts, solved, trunk
+from tests.solution.test_latency import ROWS, farthest
 from tests.solution.test_trunks import failed
 
 SIZES = {"tray_width_mm": 100, "tray_depth_mm": 20, "manager_width_mm": 60, "manager_depth_mm": 60}
@@ -162,3 +166,42 @@ def test_no_wider_limit_costs_more(seed: int) -> None:
                           "limits": {"budget_usd": round(budget, 2)}}  # fmt: skip
                 design = solved({**content, **limits}, {**parts_, "trunks": trunks})
                 assert (usd(design) if design.fabrics else inf) == (least if fits else inf)
+
+
+def timed_products() -> Json:
+    """Longer trunks are cheaper; 50 ns a NIC, 250 a switch, 30 a module, 4.96 a metre of fibre."""
+    sold = products(*(trunk(f"t{legs}", legs, 1, lengths=[{"m": m, "price_usd": usd}]) for legs, m, usd in TIMED))
+    sold["facts"] = {"latency": ROWS}
+    return {**sold, "switches": [{**switch, "asic": "X1"} for switch in sold["switches"]]}
+
+
+TIMED = ((4, 60, 100), (6, 30, 400), (12, 15, 900))
+
+
+def timed_hall(most_us: float, cabling: object = "structured") -> Json:
+    fabric = {"max_latency_us": most_us, **APART["fabric"]}
+    return small_hall(cabling, servers=2, fabric=fabric, rules=APART["rules"])
+
+
+def test_a_limit_of_latency_is_kept_by_shorter_trunks() -> None:
+    """15 m in place of 30 m: 2 x 2 x 15 x 4.96 = 297.6 ns; two jumpers of 3 m and a trunk are a link."""
+    far, near = (solved(timed_hall(us), timed_products()) for us in (2.9, 2.6))
+    for design, id_, round_trip_ns in ((far, "t6", 2835.84), (near, "t12", 2835.84 - 297.6)):
+        assert (design.status, failed(design)) == ("optimal", []) and set(bought(design)) & {"t4", "t6", "t12"} == {id_}
+        assert farthest(design).round_trip_ns == pytest.approx(round_trip_ns)
+    assert usd(near) == usd(far) + 500
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cabling", ["structured", {"leaf-spine": "structured", "server-leaf": "structured"}])
+def test_a_front_of_latency_has_what_each_limit_gives(cabling: object) -> None:
+    asked = inputs(small_hall(cabling, servers=2, **APART), timed_products())
+    metrics = [MEASURES["capex_usd"], MEASURES["latency_us"]]
+    found = pareto_front(asked, metrics, None, Settings(), Clock(None), lambda _: None)
+    points = [(point.values["capex_usd"], point.values["latency_us"]) for point in found.points]
+    assert found.complete and len(points) > 2 and points == sorted(points)
+    for (dollars, us), (dearer, _) in zip(points, [*points[1:], (inf, 0)], strict=True):
+        for most_us, cheapest in ((us, dollars), (us - 1e-6, dearer)):
+            for prune in (True, False):
+                design = solved(timed_hall(most_us, cabling), timed_products(), prune)
+                assert (usd(design) if design.fabrics else inf) == cheapest

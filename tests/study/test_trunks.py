@@ -182,5 +182,5 @@ def test_an_answer_without_room_at_first_has_ranges() -> None:
 
 
 def test_what_is_not_worked_out_is_refused() -> None:
-    with pytest.raises(InputError, match=r"not worked out where links run through trunks \(`site.cabling`\)"):
-        front(small_hall(), few(), ["capex_usd", "latency_us"])
+    with pytest.raises(InputError, match=r"links run through trunks \(`site.cabling`\), which need"):
+        front(small_hall(), few(), ["capex_usd", "usd_per_effective_gpu"])

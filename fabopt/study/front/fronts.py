@@ -198,7 +198,11 @@ def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
     faults: list[Fault] = []
     for objective in objectives:
         option = f"--{objective.sense}"
-        if objective.name in OF_A_MODEL and problem.needs is None:
+        if objective.name == EFFECTIVE and problem.case.site.trunked:
+            hint = "leave `site.cabling` out, or trade another metric"
+            what = "this is not worked out where links run through trunks (`site.cabling`), which need room for panels"
+            faults.append(fault(option, "", what, objective.name, hint=hint))
+        elif objective.name in OF_A_MODEL and problem.needs is None:
             hint = "write workload: {model: ...}, see `fabopt models`"
             faults.append(fault(option, "", "the case has no model to predict this of", objective.name, hint=hint))
         elif objective.name == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
@@ -208,10 +212,6 @@ def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
         elif objective.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
             hint = f"write topologies: [{', '.join(TIERED)}]"
             what = f"this is not searched for over {', '.join(untimed)}"
-            faults.append(fault(option, "", what, objective.name, hint=hint))
-        elif objective.name in (LATENCY, EFFECTIVE) and problem.case.site.trunked:
-            hint = "leave `site.cabling` out, or trade another metric"
-            what = "this is not worked out where links run through trunks (`site.cabling`)"
             faults.append(fault(option, "", what, objective.name, hint=hint))
     if faults:
         raise refuse(faults)

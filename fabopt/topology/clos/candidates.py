@@ -160,7 +160,7 @@ def _ways_of_kind(
     if word == "any" or not between.links:
         yield None
     if between.routes and not _shares_cages(fabric, clos, kind):
-        yield from ways_of(problem, clos, kind, between)
+        yield from ways_of(problem, clos, kind, between, fabric.latency is not None)
 
 
 def _shares_cages(fabric: FabricProblem, clos: ClosNetwork, kind: LinkType) -> bool:

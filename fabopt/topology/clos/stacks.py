@@ -11,6 +11,7 @@ from fabopt.parts.latency import slowness, without_figure
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import TIER_ROLES, SwitchType
+from fabopt.problem.trunk_parts import least_further_m
 from fabopt.problem.vendors import optics_of_switch_vendor, switches_of_one_vendor
 from fabopt.schema.procurement import OPTICS
 from fabopt.topology.clos.blocks import Block, Stack
@@ -145,9 +146,15 @@ class Stacks:
         mbps = min(block.nic.port.lane.port_mbps, *(down.lane.port_mbps for _, down in uses))
         path = path_of(limit, switches, [*switches, *list(switches)[-2::-1]], mbps, None)
         left_ns = path.left_ns(limit.most_ns)
+        words = self.bounds.problem.case.trunked_of(self.fabric.name)
         for kind, (near, down) in zip(path.passed, uses, strict=True):
-            joins = self.bounds.joins(near, down.port, kind, block.protocol)
-            fastest = [slowness(join.time.steps(join.length_m, *path.passed[kind])) for join in joins if join.time]
+            joins, further_m = self.bounds.joins(near, down.port, kind, block.protocol), 0.0
+            if kind in words:  # a jumper, of which the run of leads says nothing, and, where links have to, a trunk
+                joins = self.bounds.problem.links.assemblies(near, down.port, 0.0, block.protocol, True, True)
+                further_m = least_further_m(self.bounds.problem) if words[kind] == "structured" else 0.0
+            fastest = [
+                slowness(join.time.steps(join.length_m + further_m, *path.passed[kind])) for join in joins if join.time
+            ]
             is_unknown, ns = min(fastest, default=(True, left_ns))
             if is_unknown:
                 return False

@@ -8,7 +8,7 @@ decided for all stages together; what a stage has pulled stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -73,8 +73,12 @@ def links_between(problem: Problem, clos: ClosNetwork, kind: LinkType) -> LinksB
     return LinksBetween(ends.shape[1], tuple(routes))
 
 
-def ways_of(problem: Problem, clos: ClosNetwork, kind: LinkType, between: LinksBetween) -> Iterator[TrunkedWay]:
-    """Every way to cable a kind of links with links between racks through trunks."""
+def ways_of(
+    problem: Problem, clos: ClosNetwork, kind: LinkType, between: LinksBetween, is_timed: bool
+) -> Iterator[TrunkedWay]:
+    """Every way to cable a kind of links with links between racks through trunks; ``is_timed``: the longest trunk
+    counts in what paths take.
+    """
     links = links_of_kind(problem, clos, kind)
     assert links is not None
     run_m = problem.floor.plan.longest_in_rack_m
@@ -82,7 +86,8 @@ def ways_of(problem: Problem, clos: ClosNetwork, kind: LinkType, between: LinksB
     for parts in trunk_parts(problem):
         joined = [one for one in straight if one.cable is parts.jumper]
         if joined:
-            yield from _ways(problem, clos, links, between, parts, joined)
+            lengths = {item.length_m or 0.0 for items, _ in parts.trunks for item in items} if is_timed else set()
+            yield from _ways(problem, clos, links, between, parts, joined, lengths)
 
 
 def _ways(
@@ -92,12 +97,15 @@ def _ways(
     between: LinksBetween,
     parts: TrunkParts,
     joined: Sequence[Assembly],
+    lengths: Collection[float],
 ) -> Iterator[TrunkedWay]:
-    """The ways with some jumpers, trunks and panels: one for each longest trunk that some modules stand."""
+    """The ways with some jumpers, trunks and panels: one for each longest trunk that some modules stand, and for each
+    of some ``lengths``.
+    """
     kind = links.kind
     longest_m = {one: parts.longest_m(problem.links, one, kind.ports) for one in joined}
     met: set[tuple[object, ...]] = set()
-    for most_m in sorted(set(longest_m.values()), reverse=True):
+    for most_m in sorted({*longest_m.values(), *lengths}, reverse=True):
         trunking = _trunking(problem, parts, between, most_m)
         if trunking is None:
             return

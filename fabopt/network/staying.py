@@ -210,6 +210,12 @@ class Staying:
             return self.servers
         return {"leaf": self.leaves, "spine": self.spines, "core": self.cores}[role]
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether every server in service has its number."""
+        number = np.flatnonzero(self.servers != NOTHING)
+        return bool((self.servers[number] == number).all())
+
     def devices(self, role: str) -> int:
         """Switches in service that keep their role, over all planes."""
         own = self.of_role(role)

@@ -66,6 +66,9 @@ class _Moving:
 
     def variants(self) -> Iterator[Candidate]:
         devices = self._devices()
+        # a server is the same one in every fabric
+        if len(self.problem.fabrics) > 1 and self.staying is not None and not self.staying.keeps_order:
+            return
         if any(count and not self.base.may_move(kind) for kind, count in devices.items()):
             return
         cables = {kind: count for kind in CABLE_KINDS if (count := cables_of(self.there, kind))}

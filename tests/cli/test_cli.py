@@ -75,7 +75,7 @@ def test_the_summary_fits_any_width(run: Run, monkeypatch: pytest.MonkeyPatch, w
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_leaves_standard_output_alone(run: Run, engine: str) -> None:
-    code, out, err = run("solve", "case.yaml", "--engine", engine, "--json", "-")
+    code, out, err = run("solve", "case.yaml", "--engine", engine, "--json", "-", "--alternatives", "0")
     assert code == 0
     assert json.loads(out)["totals"]["capex_usd"] == 17440
     assert err.startswith("pod: 1 switch")
@@ -280,7 +280,7 @@ def test_check_proves_a_saved_design(run: Run) -> None:
 
 
 def test_check_rejects_a_changed_design(run: Run) -> None:
-    run("solve", "case.yaml", "--json", "design.json")
+    run("solve", "case.yaml", "--json", "design.json", "--alternatives", "0")
     content = json.loads(Path("design.json").read_text())
     content["totals"]["capex_usd"] -= 1
     Path("design.json").write_text(json.dumps(content))
@@ -298,7 +298,7 @@ def test_there_is_nothing_to_check_without_a_design(run: Run) -> None:
 @pytest.mark.long("xlsx")
 @pytest.mark.parametrize("ending", ["csv", "json", "xlsx"])
 def test_the_bill_of_a_case_is_that_of_its_design(run: Run, ending: str) -> None:
-    run("solve", "case.yaml", "--json", "design.json", "--bom", f"a.{ending}")
+    run("solve", "case.yaml", "--json", "design.json", "--bom", f"a.{ending}", "--alternatives", "0")
     assert run("bom", "design.json", "-o", f"b.{ending}").code == 0
     assert run("bom", "case.yaml", "-o", f"c.{ending}").code == 0
     assert Path(f"a.{ending}").read_bytes() == Path(f"b.{ending}").read_bytes()

@@ -97,7 +97,7 @@ MAKERS: dict[str, Callable[[], Pair]] = {
 
 
 # Whose rows of what else there is take seconds and say what those of other kinds do.
-UNCOMPARED = ("torus", "logical", "several fabrics", "procurement")
+UNCOMPARED = ("torus", "hyperx", "logical", "several fabrics", "procurement")
 
 
 @cache

@@ -138,19 +138,20 @@ def _named(folder: Path, text: str) -> tuple[Path, str, PlanFile | None]:
     """The file of the design and the stage that a name says, and the plan if it is one; a file of just that name goes
     first.
     """
-    path = folder / text
-    if path.suffix in YAML_ENDINGS and path.exists():
-        plan = read_plan(str(path))
-        if plan.design is None:
-            hint = "write it again from the file of its design: `fabopt export DESIGN.json --to plan`"
-            raise InputError(
-                [fault(shown(path), "design", "this plan does not say which file its design is", hint=hint)]
-            )
-        return path.parent / plan.design, plan.stage, plan
-    if path.exists() or "@" not in path.name:
-        return path, "", None
-    name, _, stage = text.rpartition("@")
-    return folder / name, stage, None
+    path, stage = folder / text, ""
+    if not path.exists() and "@" in path.name:
+        text, _, stage = text.rpartition("@")
+        path = folder / text
+    if path.suffix not in YAML_ENDINGS or not path.exists():
+        return path, stage, None
+    plan = read_plan(str(path))
+    if stage not in ("", plan.stage):
+        raise InputError([fault(shown(path), "stage", "this plan is of another stage", plan.stage, allowed=stage)])
+    if plan.design is None:
+        problem = "this plan does not say which file its design is"
+        hint = "write it again from that file: `fabopt export DESIGN.json --to plan`"
+        raise InputError([fault(shown(path), "design", problem, hint=hint)])
+    return path.parent / plan.design, plan.stage, plan
 
 
 def _in_service(base: _ServingDesign) -> Stage:

@@ -187,6 +187,9 @@ def test_a_plan_of_another_design_is_refused(tmp_path: Path) -> None:
             from_plan(path, 8)
         (fault,) = refusal.value.faults
         assert fault.path == key
+    path.write_text(text)
+    with pytest.raises(InputError, match="this plan is of another stage; found 'stage-2'"):
+        from_plan(Path(f"{path}@stage-1"), 8)
     lines = text.splitlines(keepends=True)
     path.write_text("".join(line for line in lines if "server-0004" not in line))
     with pytest.raises(InputError) as refusal:

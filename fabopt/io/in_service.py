@@ -190,7 +190,7 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
         yield "topology", f"only a Clos can be gone on from, and this is a {fabric.topology}"
         return
     mixed = (tier for tier in fabric.tiers if tier.other is not None and fabric.structure.last_group is None)
-    if any(mixed) or fabric.nic.stand_ins:
+    if any(mixed):
         yield "tiers", "a tier of several products cannot be gone on from"
     if fabric.homing in ("pair", "dual") or fabric.peer_links is not None:
         yield "homing", "pairs of switches cannot be gone on from"

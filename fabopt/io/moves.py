@@ -31,6 +31,10 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
         if fabric.clos.last_group is not None:
             problem = "does not go with a last group of its own"
             yield fault(file, "base.move", problem, fabric.name, hint=f"{hint} `groups: equal`")
+        if fabric.nic.stand_ins:
+            offers = sorted({fabric.nic.id, *(one.id for one in fabric.nic.stand_ins)})
+            problem = "does not go with NICs of several vendors"
+            yield fault(file, "base.move", problem, " and ".join(offers), hint="leave it out, so that nothing moves")
         for tier in (tier for tier in fabric.tiers if tier.stand_ins):
             problem = f"does not go with a {tier.role} tier of several products"
             products = " and ".join(own.id for own in tier.types)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 
 from fabopt.parts.lookup import Lookup
@@ -25,6 +25,11 @@ def of_all_vendors(options: tuple[NicOption, ...], offering: Offering) -> tuple[
     if len(alike) == len(options):
         return options
     return _OF_ALL_VENDORS.of(offering, options, lambda: tuple(map(_with_offers, alike.values())))
+
+
+def are_sold(option: NicOption, ids: Iterable[str]) -> bool:
+    """Whether NICs of all these ids can be bought for a way to equip servers."""
+    return {*ids} <= {option.nic_id, *(offer.id for offer in option.offers)}
 
 
 _OF_ALL_VENDORS: Lookup[Offering, tuple[NicOption, ...], tuple[NicOption, ...]] = Lookup()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -28,6 +29,7 @@ from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
+from fabopt.schema.installed import nics_at
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import Homing, Pairing, Surviving
@@ -94,6 +96,11 @@ class InService:
     def counted_m(self, run_m: float) -> float:
         """The class of a run by the lengths that the file has, which need not be all that are on sale now."""
         return next((length_m for length_m in self.lengths_m if length_m >= run_m), run_m)
+
+    @property
+    def nics(self) -> Counter[str]:
+        """NICs by the id of what was bought."""
+        return nics_at(self.whole, self.stages, self.servers)
 
     @property
     def is_whole(self) -> bool:

@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 from fabopt.parts.interchangeable import are_alike
+from fabopt.parts.nic_offers import are_sold
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.interchangeable import Standing, beside_those_in_service
 from fabopt.schema.case import Case
@@ -130,7 +131,7 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
         for protocol, roles in fabric.switches.items()
     }
     nics = {
-        protocol: tuple(one for one in many if one.nic_id == there.nic.id) for protocol, many in fabric.nics.items()
+        protocol: tuple(one for one in many if are_sold(one, in_service.nics)) for protocol, many in fabric.nics.items()
     }
     other = there.tiers[0].other
     last = [one for one in fabric.switches[there.protocol]["leaf"] if other is not None and one.item.id == other.id]

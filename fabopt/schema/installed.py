@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from fabopt.schema.case import Case
@@ -97,6 +97,14 @@ def _mixed_at(tier: TierUse, so_far: Sequence[StageStructure]) -> TierUse:
     units = summed((one.id, one.count) for one in lots)
     most = min(units, key=lambda id_: (-units[id_], id_))
     return tier.model_copy(update={"id": most, "stand_ins": tuple(one for one in lots if one.count and one.id != most)})
+
+
+def nics_at(designed: FabricDesign, stages: Collection[str], servers: int) -> Counter[str]:
+    """NICs of the ``servers`` servers that some stages bring, by the id of what was bought."""
+    nic = designed.nic
+    counts = summed((one.id, one.count) for one in nic.stand_ins if one.stage in stages)
+    counts[nic.id] += nic.per_server * servers - counts.total()
+    return +counts
 
 
 def switches_in_service(case: Case, name: str) -> Counter[tuple[str, str]]:

@@ -7,6 +7,7 @@ leaves first.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -43,25 +44,33 @@ def with_stand_ins(problem: Problem, fabric: FabricProblem, candidates: Sequence
 
     Other candidates are unchanged.
     """
-    return tuple(opened for candidate in candidates for opened in _opened(fabric, _with_open_nics(problem, candidate)))
+    return tuple(
+        opened for candidate in candidates for opened in _opened(fabric, _with_open_nics(problem, fabric, candidate))
+    )
 
 
-def _with_open_nics(problem: Problem, candidate: Candidate) -> Candidate:
-    """The candidate with its NICs as choices between offers of several vendors; those of logical fabrics stay."""
+def _with_open_nics(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> Candidate:
+    """The candidate with its NICs as choices between offers of several vendors; those of logical fabrics, and in
+    service, stay.
+    """
     nic = candidate.design.nic
     if nic.item is None or not nic.offers:
         return candidate
     devices, choices = dict(candidate.devices), list(candidate.choices)
     kind = tuple(offer.id for offer in nic.offers)
+    live = Counter[str]() if fabric.in_service is None else fabric.in_service.nics
+    there = tuple(NicPurchase(0, offer, live[offer.id]) for offer in nic.offers if offer.id in live)
     for stage in range(len(problem.stages)):
         kept = nics_of(problem, candidate.equipment).get(nic.item, 0) if stage == 0 else 0
         count = devices.pop((stage, nic.item), 0) - kept
         if kept:
             devices[stage, nic.item] = kept
-        if count:
+        if stage == 0 and there:
+            devices |= {(0, own.item): own.units for own in there}
+        elif count:
             options = tuple(Option((), DeviceUse(stage, offer, kind)) for offer in nic.offers)
             choices.append(Choice(("nics", stage, kind), count, options))
-    return replace(candidate, devices=devices, choices=tuple(choices))
+    return replace(candidate, devices=devices, choices=tuple(choices), nic_purchases=there)
 
 
 def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
@@ -134,7 +143,8 @@ def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[
         assert isinstance(design, Retypable)
         design = design.with_switches(switches, stand_ins)
     bought = replace(
-        candidate, design=design, devices=devices, choices=of_links, open_tiers=(), nic_purchases=nics
+        candidate, design=design, devices=devices, choices=of_links, open_tiers=(),
+        nic_purchases=(*candidate.nic_purchases, *nics),
     )  # fmt: skip
     return bought, [(option, count) for option, count in units if option.device is None]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
-from fabopt.schema.installed import base_of
+from fabopt.schema.in_service import IN_SERVICE
+from fabopt.schema.installed import base_of, nics_at
 from fabopt.units import some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.moves import but_for_moves
@@ -49,13 +50,18 @@ def base_stays(proof: Proof, cabled: CabledDesign) -> None:
         proof.holds(not gone, f"{some(gone.total(), what)} in service not there at last: {next(iter(gone), '')}")
         proof.holds(not other, f"the first stage has another {what} than is in service: {next(iter(other), '')}")
         proof.note(some(there.total(), what))
+    servers, stages = base.devices.role.count("server"), [one.name for one in design.stages[: case.base.stage + 1]]
+    own = {one.name: nics_at(one, [IN_SERVICE], servers) for one in cabled.evidence.design.fabrics}
+    for fabric in design.fabrics:
+        proof.equal(f"NICs of {fabric.name}", own.get(fabric.name), nics_at(fabric, stages, servers))
     _owns_its_parts(proof, cabled.evidence.case, design, base)
 
 
 def _owns_its_parts(proof: Proof, case: Case, design: Design, base: Wiring) -> None:
     """The parts that cost nothing are those of the base's wiring, with its spares."""
     assert case.base is not None
-    in_use, in_stock = _parts(design, base), _spares(design, case.base.stage)
+    stages = [entry.name for entry in design.stages[: case.base.stage + 1]]
+    in_use, in_stock = _parts(design, base, stages), _spares(design, stages)
     owned: Rows = Counter()
     for part, units in case.base.owned.items():
         for length_m, count in units.items() if isinstance(units, dict) else [(None, units)]:
@@ -78,8 +84,8 @@ def _seen(wiring: Wiring) -> Mapping[str, Rows]:
     }
 
 
-def _parts(design: Design, wiring: Wiring) -> Rows:
-    """The parts of a wiring by (id, length in metres): switches, NICs, modules and cables."""
+def _parts(design: Design, wiring: Wiring, stages: Collection[str]) -> Rows:
+    """The parts of a wiring at some stages by (id, length in metres): switches, NICs, modules and cables."""
     devices, cables = wiring.devices, wiring.cables
     servers = devices.role.count("server")
     switches = (part for part, role in zip(devices.product, devices.role, strict=True) if role in _SWITCHES)
@@ -87,17 +93,16 @@ def _parts(design: Design, wiring: Wiring) -> Rows:
     parts.update(zip(cables.part, cables.length_m.tolist(), strict=True))
     for fabric in design.fabrics:
         if not fabric.nic.built_in:
-            parts[fabric.nic.id, None] += fabric.nic.per_server * servers
+            parts.update({(id_, None): count for id_, count in nics_at(fabric, stages, servers).items()})
     return parts
 
 
 _SWITCHES = ("leaf", "spine", "core")
 
 
-def _spares(design: Design, stage: int) -> Rows:
-    names = [entry.name for entry in design.stages[: stage + 1]]
+def _spares(design: Design, stages: Collection[str]) -> Rows:
     spares: Rows = Counter()
     for row in design.bom:
-        if row.stage in names and row.kind not in ("other", "server"):
+        if row.stage in stages and row.kind not in ("other", "server"):
             spares[row.id, row.length_m] += row.spares
     return spares

@@ -14,6 +14,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.schema.design import Design
+from fabopt.schema.installed import nics_at
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import random_cases
@@ -84,6 +85,35 @@ def test_what_a_stage_still_plans_is_not_there(tmp_path: Path) -> None:
     design = gone_on(two_makers(1), of_servers(4, tiers=[1, 2]), planned, tmp_path, "stage-1")
     assert_stays(design, planned, 0)
     assert types(design) == {"leaf": {"own": 1}}
+
+
+def of_two_vendors(first_usd: float, second_usd: float, **terms: Any) -> Json:
+    """Two makers of leaves, and a card that two vendors offer, the first of them on some terms."""
+    parts = two_makers()
+    (card,) = parts["nics"]
+    second = {**card, "id": "card.b", "offer_of": card["id"], "sold_by": "B", "price_usd": second_usd}
+    return {**parts, "nics": [{**card, "sold_by": "A", "price_usd": first_usd, **terms}, second]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "there"),
+    [(of_two_vendors(100, 90), {"card.b": 8}), (of_two_vendors(90, 100, supply=3), {"card": 3, "card.b": 5})],
+)
+def test_each_card_stays_of_its_vendor(parts: Json, there: dict[str, int], tmp_path: Path) -> None:
+    """The second vendor's are cheaper; or the first's are, who has three of them, and three more for what comes."""
+    base = designed(parts, of_servers(8))
+    same = gone_on(parts, of_servers(8), base, tmp_path)
+    assert capex(same) == 0
+    design = gone_on(parts, of_servers(12), base, tmp_path)
+    assert_stays(design, base, 0)
+    assert capex(design) == 4 * (90 + 10) + (1000 + 4 * 20) + (0 if there == {"card.b": 8} else 10)
+    for one in (same, design):
+        assert nics_at(one.fabrics[0], ["in-service"], 8) == there
+    (fabric,) = design.fabrics
+    other = "card" if fabric.nic.id == "card.b" else "card.b"
+    forged = fabric.model_copy(update={"nic": fabric.nic.model_copy(update={"id": other})})
+    failed = {check.name for check in verify(design.model_copy(update={"fabrics": (forged,)})) if not check.ok}
+    assert "base_stays" in failed
 
 
 # -- what does not go with it -----------------------------------------------------------------------------------------

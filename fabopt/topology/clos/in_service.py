@@ -13,6 +13,7 @@ from fabopt.network.attached_ports import dealt_over_leaves
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.network.free_ports import SwitchesOfPlane
+from fabopt.parts.nic_offers import are_sold
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.attachment import HostPort
@@ -43,7 +44,8 @@ def same_hardware(there: FabricDesign, parts: Parts) -> bool:
     same = (
         parts.protocol == there.protocol
         and _is_last_leaf(there, parts.last_leaf)
-        and (nic.nic_id, nic.nics_per_server, nic.ports_per_nic) == (used.id, used.per_server, used.ports_per_nic)
+        and are_sold(nic, [used.id])
+        and (nic.nics_per_server, nic.ports_per_nic) == (used.per_server, used.ports_per_nic)
         and (nic.group, nic.split, nic.planes) == (used.cage_group, used.split, there.planes)
         and (nic.own_rails, nic.item is None) == (there.own_rails, used.built_in)
     )

@@ -128,7 +128,8 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     base = case.base
     if base is not None:
         mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
-        still = "as it is, with more of its parts" + " or other switches with its ports" * mixes
+        others = "other switches with its ports or " * (mixes and not case.site.has_floor)
+        still = f"as it is, with more of its parts, {others}optics that fit, at its speeds"
         how = still if base.move is None else "moved or taken out at a price, what stays found in order of number"
         words.append(f"what is in service ({base.file}) {how}")
     return f"{kinds} with {', '.join(words)}"

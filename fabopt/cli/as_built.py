@@ -20,6 +20,7 @@ from fabopt.inspect.reading import read
 from fabopt.inspect.to_do import WantedCables
 from fabopt.io.faults import refuse
 from fabopt.io.library import STANDARD_STREAM, read_bytes
+from fabopt.io.tables import COLUMNS
 from fabopt.operate.migration import migration_of
 from fabopt.operate.ports import templated_names
 from fabopt.output.export.acceptance import acceptance_csv, acceptance_json
@@ -38,7 +39,8 @@ _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"
 class Request:
     """A comparison: a design file, or ``point`` of a sweep or front, with files; tables of names; a stage.
 
-    ``proposals``: target for a table of names derived from the cables; ``window``: the last one done of a migration.
+    ``proposals``: target for a table of names derived from the cables; ``window``: the last one done of a migration;
+    ``cables``: target for a table of the cables by planned names.
     """
 
     design: str
@@ -50,6 +52,7 @@ class Request:
     unchecked: bool
     proposals: str | None = None
     window: int | None = None
+    cables: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class Outputs:
 def compare(request: Request, outputs: Outputs) -> int:
     """Compare a fabric with its plan, write the files asked for, print the rest; 1 where there are findings."""
     _require_options(request, outputs)
-    check_targets([*outputs.given, *filter(None, [request.proposals])])
+    check_targets([*outputs.given, *filter(None, [request.proposals, request.cables])])
     design = saved_design(request.design, request.point)
     number = _stage(design, request)
     evidence = proven(design, request.design, request.unchecked)
@@ -82,6 +85,8 @@ def compare(request: Request, outputs: Outputs) -> int:
     if request.proposals is not None:
         told = proposed_names(wanted.plan, wanted.systems, reports, names)
         deliver(request.proposals, csv_bytes(("found", "planned"), told))
+    if request.cables is not None:
+        deliver(request.cables, csv_bytes(COLUMNS, [(*a, *b) for a, b in shown.result.cables]))
     files = (
         (outputs.json, partial(as_built_json, shown)),
         (outputs.findings, partial(findings_csv, shown)),

@@ -49,6 +49,10 @@ def as_built(
         str | None,
         typer.Option("--propose-names", metavar="FILE.csv", help="Write names that the cables tell, for --names."),
     ] = None,
+    cables: Annotated[
+        str | None,
+        typer.Option("--found", metavar="FILE.csv", help="Write what is cabled by planned names, for base.found."),
+    ] = None,
     stage: Stage = None,
     window: Annotated[
         int | None,
@@ -66,7 +70,7 @@ def as_built(
     from fabopt.cli.as_built import Outputs, Request, compare
 
     files = (*(ibnetdiscover or ()), *(lldp or ()), *(csv or ()))
-    request = Request(design, point, files, names, guids, stage, unchecked, propose_names, window)
+    request = Request(design, point, files, names, guids, stage, unchecked, propose_names, window, cables)
     raise typer.Exit(compare(request, Outputs(json, findings, html)))
 
 

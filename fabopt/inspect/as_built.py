@@ -33,6 +33,7 @@ class AsBuilt:
     notes            on the files
     to_do            of a design that goes on from what is in service: links to be laid, moved or taken out; else None
     devices_to_do    devices to be brought in, moved or taken out
+    cables           both ends of every cable, by planned names
     """
 
     plan: CablePlan
@@ -44,6 +45,7 @@ class AsBuilt:
     notes: Sequence[str]
     to_do: Sequence[LinkToDo] | None = None
     devices_to_do: Sequence[DeviceToDo] = ()
+    cables: Sequence[Pair] = ()
 
     @property
     def ok(self) -> bool:
@@ -66,12 +68,13 @@ def as_built(wanted: WantedCables, discoveries: Iterable[Discovery], names: Name
     cabling = cabling_of(discoveries, wanted.plan, names, wanted.systems)
     now = wanted.until_now(cabling)
     comparison, walk = Comparison(now, cabling), Walk(wanted.wiring, now)
+    there = sorted(cabling.joined)
     if wanted.base is None:
-        return _verdict(walk, comparison, comparison.links)
+        return replace(_verdict(walk, comparison, comparison.links), cables=there)
     left = frozenset(wanted.plan.links).difference(now.links)
     planned = [link for link in wanted.plan.links if link.network in cabling.networks or link in left]
-    to_do = wanted.links_to_do(now, cabling)
-    return replace(_verdict(walk, comparison, planned), to_do=to_do, devices_to_do=wanted.devices_to_do(now, cabling))
+    links, devices = wanted.links_to_do(now, cabling), wanted.devices_to_do(now, cabling)
+    return replace(_verdict(walk, comparison, planned), to_do=links, devices_to_do=devices, cables=there)
 
 
 def require_planned(names: Mapping[str, str], plan: CablePlan, file: str) -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Sequence
-
-from fabopt.errors import InputError, fault
-from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address, text_of
+from fabopt.errors import fault
+from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address
 from fabopt.io.faults import refuse
-
-# The columns of point-to-point.csv that say what is joined; its others are of no account.
-COLUMNS = ("A-Node Name", "A-Port", "Z-Node Name", "Z-Port")
-_DELIMITERS = ",;\t"
+from fabopt.io.tables import COLUMNS, rows_of, text_of
 
 
 def cabled(text: str, file: str) -> Discovery:
@@ -26,34 +20,6 @@ def cabled(text: str, file: str) -> Discovery:
 
 def _end(device: str, port: str) -> SeenEnd:
     return SeenEnd(device, (port,), guid=address(port))
-
-
-def rows_of(text: str, file: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Each row with its line in the file: the values of some columns, whatever their order and letter case.
-
-    Lines that begin with ``#`` before the title row are comments.
-    Raises ``InputError`` where a column is missing, or a row has other than as many values as the title row.
-    """
-    lines = text.splitlines(keepends=True)
-    comments = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    delimiter = max(_DELIMITERS, key="".join(lines[comments : comments + 1]).count)
-    reader = csv.reader(lines[comments:], delimiter=delimiter)
-    try:
-        titles = [title.strip().lower() for title in next(reader, [])]
-        places = [titles.index(column.lower()) for column in columns if column.lower() in titles]
-        if len(places) < len(columns):
-            missing = [column for column in columns if column.lower() not in titles]
-            allowed = f"a title row with {', '.join(columns)}"
-            raise InputError([fault(file, f"line {comments + 1}", f"no column {', '.join(missing)}", allowed=allowed)])
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) != len(titles):
-                what = f"a row of {len(row)} values under {len(titles)} titles"
-                raise InputError([fault(file, f"line {comments + reader.line_num}", what)])
-            yield comments + reader.line_num, [row[place].strip() for place in places]
-    except csv.Error as error:
-        raise InputError([fault(file, f"line {comments + reader.line_num}", f"not a table: {error}")]) from None
 
 
 def mapped(data: bytes, file: str) -> dict[str, str]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.cabling_csv import COLUMNS, cabled
+from fabopt.inspect.cabling_csv import cabled
 from fabopt.inspect.ibnetdiscover import LANE_GBPS, device_of_description, discovered
 from fabopt.inspect.lldp_json import neighbours
 from fabopt.inspect.lldp_text import blocks, key_values, table
-from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off, text_of
+from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 from fabopt.io.library import (
     MAX_LINES,
     MAX_LIST_BYTES,
@@ -24,6 +24,7 @@ from fabopt.io.library import (
     read_standard_input,
     shown,
 )
+from fabopt.io.tables import COLUMNS, text_of
 from fabopt.units import some
 
 # -- links of InfiniBand as ``iblinkinfo`` and ``ibnetdiscover -p`` list them -----------------------------------------

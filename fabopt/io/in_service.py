@@ -16,14 +16,15 @@ from fabopt.floor.group_runs import KINDS, Sizes, group_runs
 from fabopt.io.design import parse_json, read_plan, whole_design
 from fabopt.io.faults import document_of, refuse
 from fabopt.io.floor_in_service import faults_of_floor
-from fabopt.io.library import YAML_ENDINGS, check_is_file, read_bytes, shown
+from fabopt.io.library import MAX_LIST_BYTES, YAML_ENDINGS, check_is_file, read_bytes, shown
 from fabopt.io.moves import faults_of_moves
+from fabopt.io.tables import COLUMNS, rows_of, text_of
 from fabopt.io.text import DESIGN
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.in_service import IN_SERVICE
+from fabopt.schema.in_service import IN_SERVICE, Base
 from fabopt.schema.installed import fabric_at
 from fabopt.schema.operate import is_usual, span
 from fabopt.schema.plan import PlanFile
@@ -52,7 +53,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     data = read_bytes(path)
     design = whole_design(document_of(Design, parse_json(data, shown(path), DESIGN), shown(path)), shown(path))
     content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
-    base = case.base.model_copy(update={"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
+    base = _as_found(case.base, folder, {"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
     if plan is not None:
         if plan.sha256 != design.case.sha256:
             problem = f"{shown(path)} is not the design of this plan"
@@ -81,6 +82,19 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
+
+
+def _as_found(base: Base, folder: Path, design: dict[str, Any]) -> Base:
+    """A base with what its design says, and what a table of its cables, with the hash of that."""
+    if base.found is None:
+        return base.model_copy(update=design)
+    path = folder / base.found
+    check_is_file(str(path))
+    data = read_bytes(path, MAX_LIST_BYTES)
+    text = text_of(data, shown(path))
+    if not list(rows_of(text, shown(path), COLUMNS)):
+        raise InputError([fault(shown(path), "", "no cable is in this table", allowed="all cables in service")])
+    return base.model_copy(update=design | {"found_sha256": sha256(data).hexdigest(), "found_cables": text})
 
 
 def _run_on(case: Case, base: _ServingDesign) -> Case:

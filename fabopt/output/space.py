@@ -131,7 +131,8 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
         others = "other switches with its ports or " * (mixes and not case.site.has_floor)
         still = f"as it is, with more of its parts, {others}optics that fit, at its speeds"
         how = still if base.move is None else "moved or taken out at a price, what stays found in order of number"
-        words.append(f"what is in service ({base.file}) {how}")
+        ports = "" if base.found is None else f" with the ports of {base.found}"
+        words.append(f"what is in service ({base.file}{ports}) {how}")
     return f"{kinds} with {', '.join(words)}"
 
 

@@ -56,6 +56,9 @@ class Base(Strict):
     Attributes:
         file: Path of the design that is in service, at its last stage, or as `FILE@stage` at an earlier one; or of the
             plan that it is run by, at the plan's stage.
+        found: Path of a table of all its cables as they were found, which stand for those of the file.
+        found_sha256: SHA-256 of that table; filled in when it is read.
+        found_cables: What the table says; filled in when it is read.
         sha256: SHA-256 of that file; filled in when it is read.
         design: What the design says; filled in when it is read.
         plan: What the plan says, if the file is one; filled in when it is read.
@@ -64,6 +67,9 @@ class Base(Strict):
     """
 
     file: Reference
+    found: Annotated[Reference | None, Field(exclude_if=is_open)] = None
+    found_sha256: Annotated[str | None, Field(exclude_if=is_open)] = None
+    found_cables: Annotated[str | None, Field(exclude_if=is_open)] = None
     sha256: Annotated[str | None, Field(exclude_if=is_open)] = None
     design: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
     plan: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None

@@ -8,11 +8,13 @@ from fabopt.io.faults import refuse
 from fabopt.schema.installed import base_of
 from fabopt.solution.floor_in_service import other_ways
 from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.in_service import in_service
 
 
 def require_base_holds(inputs: Inputs) -> None:
-    """Raise ``InputError`` where the design that a case goes on from fails one of its checks, or its cables lie in
-    other ways on the floor.
+    """Raise ``InputError`` where the design that a case goes on from fails one of its checks, its cables lie in other
+    ways on the floor, or what was found of them is another network.
     """
     base, said = base_of(inputs.case), inputs.case.base
     if base is None or said is None:
@@ -24,3 +26,4 @@ def require_base_holds(inputs: Inputs) -> None:
     faults = list(other_ways(inputs, base))
     if faults:
         raise refuse(faults)
+    in_service(inputs.case, wiring_of)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Mapping
 
+from fabopt.io.tables import COLUMNS, rows_of
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
-from fabopt.schema.in_service import IN_SERVICE
+from fabopt.schema.in_service import IN_SERVICE, Base
 from fabopt.schema.installed import base_of, nics_at
 from fabopt.units import some
 from fabopt.verify.evidence import Evidence
@@ -15,6 +16,7 @@ from fabopt.verify.moves import but_for_moves
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.in_service import base_wiring
 from fabopt.wiring.model import NOTHING, Wiring, wiring_at
 
 Rows = Counter[Hashable]
@@ -30,7 +32,8 @@ def has_base(evidence: Evidence) -> bool:
 def base_stays(proof: Proof, cabled: CabledDesign) -> None:
     """What the base's file has in service is there at every stage, with its names, places, ports, cables and modules.
 
-    Both wirings are made again, each from its own numbers; at the first stage there is nothing else. Where the case
+    Both wirings are made again, each from its own numbers; at the first stage there is nothing else. Where cables were
+    found in other ports than the design has, the ports that were found stay. Where the case
     prices moves, just those that the design states are otherwise, none of them of a kind that never moves. The parts
     that cost nothing are those of the base's wiring, with its spares. Source: case file, ``base``.
     """
@@ -39,7 +42,9 @@ def base_stays(proof: Proof, cabled: CabledDesign) -> None:
     if case.base is None or design is None:
         proof.holds(False, "the file does not say what its base is")
         return
-    base = wiring_at(wiring_of(design), case.base.stage)
+    base = base_wiring(cabled.evidence.design, wiring_of)
+    assert base is not None
+    _is_as_found(proof, case.base, base)
     if case.base.move is not None:
         but_for_moves(proof, cabled, design, base)
         _owns_its_parts(proof, case, design, base)
@@ -55,6 +60,22 @@ def base_stays(proof: Proof, cabled: CabledDesign) -> None:
     for fabric in design.fabrics:
         proof.equal(f"NICs of {fabric.name}", own.get(fabric.name), nics_at(fabric, stages, servers))
     _owns_its_parts(proof, cabled.evidence.case, design, base)
+
+
+def _is_as_found(proof: Proof, said: Base, base: Wiring) -> None:
+    """Where cables were found, just those are in service, from port to port."""
+    if said.found_cables is None:
+        return
+    listed: Rows = Counter(
+        frozenset(((a.lower(), a_port), (b.lower(), b_port)))
+        for _, (a, a_port, b, b_port) in rows_of(said.found_cables, said.found or "", COLUMNS)
+    )
+    names = [name.lower() for name in base.devices.name]
+    ends = zip(base.links.a.tolist(), base.a_port, base.links.b.tolist(), base.b_port, strict=True)
+    there: Rows = Counter(frozenset(((names[a], a_port), (names[b], b_port))) for a, a_port, b, b_port in ends)
+    other = (listed - there) + (there - listed)
+    proof.holds(not other, f"cables in service are not those that were found: {next(iter(other), '')}")
+    proof.note(f"{some(listed.total(), 'cable')} as found")
 
 
 def _owns_its_parts(proof: Proof, case: Case, design: Design, base: Wiring) -> None:

@@ -68,15 +68,20 @@ def rails_use_same_ports(proof: Proof, cabling: FabricCabling) -> None:
     Its links to a leaf, in the order of its NICs and their ports, take the same cages and lanes there on all leaves; a
     last group unlike the others is compared by itself. Attachments come after the servers, and may be at any port: of a
     logical fabric the servers at different ports are counted in a note. With a base they were there first, so that
-    servers that come to their leaves take ports that are free. Source: docs/formulation/wiring.md.
+    servers that come to their leaves take ports that are free; those at other ports, as cables in service were found,
+    are counted in a note. Source: docs/formulation/wiring.md.
     """
     clos, rows, attached = cabling.clos, cabling.of(SERVER_LEAF), cabling.of("attachment-leaf")
-    if cabling.fabric.evidence.case.base is not None:
+    base = cabling.fabric.evidence.case.base
+    if base is not None:
         rows = rows[~np.isin(cabling.links.b[rows], cabling.links.b[attached])]
     is_of_last = _in_own_last_group(clos, cabling.numbers("server")[cabling.links.a[rows]])
     kinds = rows[~is_of_last], rows[is_of_last]
     others = sum(_at_other_ports(cabling, of_kind, clos.places_in_groups) for of_kind in kinds)
-    proof.equal("servers at another port on some leaf", others, 0)
+    if base is None or base.found_cables is None:
+        proof.equal("servers at another port on some leaf", others, 0)
+    elif others:
+        proof.note(f"{others} at different ports, as cables in service were found")
     proof.note(f"{some(clos.servers, 'server')}, each at the same {some(clos.k, 'port')} of all its leaves")
     for name in cabling.fabric.logical:
         other = _at_other_ports(cabling, attached[cabling.attached_names[attached] == name], np.asarray)

@@ -20,7 +20,7 @@ from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cage_pairs import in_pairs
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
-from fabopt.wiring.in_service import base_wiring, kept, stays_whole
+from fabopt.wiring.in_service import in_service_of, kept, stays_whole
 from fabopt.wiring.join import UNMADE, CabledLinks, at_slots
 from fabopt.wiring.model import KINDS, Ints, Wiring
 from fabopt.wiring.moved import with_moves
@@ -135,10 +135,12 @@ def wiring_of(design: Design) -> Wiring:
 
     Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
     """
-    wiring, base = _counted(design), base_wiring(design, wiring_of)
-    if base is None:
+    wiring, there = _counted(design), in_service_of(design, wiring_of)
+    if there is None:
         return wiring
-    return kept(design, wiring, base, _counted) if stays_whole(design) else with_moves(design, wiring, base)
+    base = there.designed
+    whole = kept(design, wiring, base, _counted) if stays_whole(design) else with_moves(design, wiring, base)
+    return there.ports.of(whole)
 
 
 def _counted(design: Design) -> Wiring:

@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
+from fabopt.errors import InputError
+from fabopt.schema.case import Case
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.installed import base_of
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered
+from fabopt.wiring.found import OtherPorts, as_found
 from fabopt.wiring.model import NOTHING, Ints, Links, Mask, Wiring, at_stage, wiring_at
 from fabopt.wiring.tables import cable_name
 
@@ -26,11 +30,52 @@ from fabopt.wiring.tables import cable_name
 CagesOf = dict[int, dict[int, int]]
 
 
-def base_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
-    """The wiring of what is in service; None without a base. ``wiring_of``: makes the wiring of a design."""
-    case = Embedded(design).case
+class CablesInService(NamedTuple):
+    """The wiring of what is in service as it was designed, and where its ports were found to be."""
+
+    designed: Wiring
+    ports: OtherPorts
+
+    @property
+    def wiring(self) -> Wiring:
+        """The wiring of what is in service as it was found."""
+        return self.ports.of(self.designed)
+
+
+def in_service(case: Case, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
+    """What is in service; None without a base. ``wiring_of``: makes the wiring of a design.
+
+    Raises ``InputError`` where what was found of it is another network.
+    """
+    base, wiring = base_of(case), _designed(case, wiring_of)
+    if case.base is None or base is None or wiring is None:
+        return None
+    cables, file = case.base.found_cables, case.base.found or ""
+    none = OtherPorts({}, {})
+    return CablesInService(wiring, none if cables is None else as_found(Embedded(base), wiring, cables, file))
+
+
+def _designed(case: Case, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
+    """The wiring of what is in service as it was designed."""
     base = base_of(case)
     return None if case.base is None or base is None else wiring_at(wiring_of(base), case.base.stage)
+
+
+def in_service_of(design: Design, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
+    """What is in service of a design file; None without a base.
+
+    Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
+    """
+    try:
+        return in_service(Embedded(design).case, wiring_of)
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+def base_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
+    """The wiring of what is in service, as it was found; None without a base."""
+    there = in_service_of(design, wiring_of)
+    return None if there is None else there.wiring
 
 
 def stays_whole(design: Design) -> bool:
@@ -59,7 +104,7 @@ class _Kept:
         """The links of the base by its own numbers, row by row; it may have its names and ports from a base too."""
         service = base_of(self.embedded.case)
         is_first = service is None or service.case.content.get("base") is None
-        again = None if is_first else base_wiring(self.embedded.design, self.counted)
+        again = None if is_first else _designed(self.embedded.case, self.counted)
         return (self.base if again is None else again).links
 
     @cached_property

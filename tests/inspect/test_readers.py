@@ -21,8 +21,9 @@ from fabopt.inspect.planned import (
     switch_port,
 )
 from fabopt.inspect.reading import collected, device_of, read, recognised
-from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed, text_of
+from fabopt.inspect.sightings import Discovery, SeenEnd, address, is_unnamed
 from fabopt.io.library import MAX_LIST_BYTES
+from fabopt.io.tables import text_of
 from fabopt.schema.catalog import Switch
 from fabopt.wiring.port_names import spelled_out
 

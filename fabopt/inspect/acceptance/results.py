@@ -21,7 +21,6 @@ from fabopt.inspect.acceptance.nccl_text import (
 )
 from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, perftest_run
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of, untagged
-from fabopt.inspect.sightings import text_of
 from fabopt.io.library import (
     MAX_LINES,
     MAX_LIST_BYTES,
@@ -31,6 +30,7 @@ from fabopt.io.library import (
     read_standard_input,
     shown,
 )
+from fabopt.io.tables import text_of
 
 # Above the name of perftest, and of its server.
 _DASHES, _BANNER = "-" * 9, re.compile(r"\*{9,}\s*$|\* Waiting for client")

@@ -31,7 +31,7 @@ from fabopt.inspect.audit.tables import (
     role_of_words,
     table_rows,
 )
-from fabopt.inspect.sightings import cut_off, text_of
+from fabopt.inspect.sightings import cut_off
 from fabopt.io.library import (
     MAX_LIST_BYTES,
     MAX_LIST_LINES,
@@ -44,6 +44,7 @@ from fabopt.io.library import (
 from fabopt.io.quote.values import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.io.recognition import bare
+from fabopt.io.tables import text_of
 from fabopt.io.text import parse_yaml
 
 _QUANTITY = ("quantityall", "quantity", "qty", "count", "pieces", "units", "menge")

@@ -33,9 +33,9 @@ def base_stays(proof: Proof, cabled: CabledDesign) -> None:
     """What the base's file has in service is there at every stage, with its names, places, ports, cables and modules.
 
     Both wirings are made again, each from its own numbers; at the first stage there is nothing else. Where cables were
-    found in other ports than the design has, the ports that were found stay. Where the case
-    prices moves, just those that the design states are otherwise, none of them of a kind that never moves. The parts
-    that cost nothing are those of the base's wiring, with its spares. Source: case file, ``base``.
+    found in other ports than the design has, just those are in service. Where the case prices moves, just those that
+    the design states are otherwise, none of them of a kind that never moves. The parts that cost nothing are those of
+    the base's wiring, with its spares. Source: case file, ``base``.
     """
     case = cabled.evidence.case
     design = base_of(case)

@@ -122,5 +122,8 @@ def test_windows_ask_for_what_is_done_by_then(tmp_path: Path, run: Run, monkeypa
         content = json.loads(Path("out.json").read_text())
         assert (ran.code, content["ok"], content["to_do"]["cables"]) == (code, code == 0, left)
         assert ("To do" in Path("out.html").read_text()) == bool(left)
+    assert run("as-built", "new.json", "--csv", "base.csv", "--found", "found.csv").code == 0
+    rows = [row.split(",") for row in Path("found.csv").read_text().splitlines()[1:]]
+    assert {frozenset(((a, b), (c, d))) for a, b, c, d in rows} == {frozenset(link) for link in there}
     ran = run("as-built", "new.json", "--csv", last, "--window", "2")
     assert ran.code == 2 and "no such window of the migration; found 2; allowed: 0 to 1" in ran.err

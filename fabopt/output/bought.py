@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 
 from fabopt.output.statements import Statement, moving_line, statement_of
-from fabopt.output.words import listed, measured
+from fabopt.output.words import listed, measured, plain
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.schema.design import Design, Number, StageDesign
-from fabopt.schema.installed import base_of
+from fabopt.schema.in_service import Base
 from fabopt.units import some
-from fabopt.wiring.design_file import Embedded
 
 _NOUNS = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
 
@@ -57,11 +57,14 @@ def _rack_units(design: Design) -> Number:
 
 def in_service(design: Design) -> StageDesign | None:
     """What stood before, as the last stage of the base that is in service; None without a base."""
-    case = Embedded(design).case
-    base = base_of(case)
-    if case.base is None or base is None:
-        return None
-    return base.stages[case.base.stage]
+    base = Base.model_validate(design.case.content.get("base") or {"file": "none"})
+    return StageDesign.model_validate_json(json.dumps(base.design["stages"][base.stage])) if base.design else None
+
+
+def of_those(design: Design, noun: str) -> str:
+    """How many of some units are bought where others are in service: `` (12 bought)``; empty without a base."""
+    bought = _rack_units(design) if noun == "rack unit" else bought_units(design)[noun]
+    return f" ({plain(bought)} bought)" if design.case.content.get("base") else ""
 
 
 def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
@@ -71,7 +74,7 @@ def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
     """
     if design.totals is None or design.totals.capex_usd_per_gpu is None:
         return None
-    return design.totals.capex_usd_per_gpu, "GPU" if in_service(design) is None else "GPU added"
+    return design.totals.capex_usd_per_gpu, "GPU added" if design.case.content.get("base") else "GPU"
 
 
 def beside(design: Design) -> Statement | None:

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from fabopt.output.bought import bought_words, in_service, usd_per_gpu
 from fabopt.output.export.bill import bill_bytes
-from fabopt.output.html.answer import answer
+from fabopt.output.html.answer import answer, key_figures
 from fabopt.output.html.bill import bill_view
 from fabopt.output.html.build import page_bytes
-from fabopt.output.terminal.answer import spares_line
+from fabopt.output.terminal.answer import headline, spares_line, totals_line
 from fabopt.output.terminal.first_screen import first_rows
 from fabopt.output.terminal.summary import summary
 from fabopt.output.words import sentence
@@ -43,6 +43,12 @@ def test_what_is_in_service_is_not_bought(tmp_path: Path) -> None:
     assert f"{some(cables, 'cable')} beside 8 servers in service for " in said
     units = design.totals.rack_units - base.totals.rack_units
     assert bought_words(design).startswith(f"{some(switches, 'switch')} ({some(int(units), 'rack unit')})")
+    both = f"{design.totals.switches} switches ({switches} bought) for "
+    assert both in headline(design) and f"{design.totals.rack_units} rack units ({units} bought)" in totals_line(design)
+    figures = {figure.name: (figure.value, figure.about) for figure in key_figures(design)}
+    assert figures["Switches"][0] == f"{design.totals.switches} ({switches} bought)"
+    assert figures["Cables and fibres"][0] == f"{design.totals.cables} ({cables} bought)"
+    assert "bought" not in headline(base) + totals_line(base) + str(key_figures(base))
     joined = design.stages[-1].gpus - base.stages[-1].gpus
     assert usd_per_gpu(design) == (design.totals.capex_usd / joined, "GPU added")
     rows = {row.label: row.words for row in first_rows(design)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabopt.output.bought import bought_units, in_service, usd_per_gpu
+from fabopt.output.bought import bought_units, in_service, of_those, usd_per_gpu
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import bound_alone, gap_share, metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
@@ -82,11 +82,15 @@ def key_figures(design: Design) -> list[KeyFigure]:
         _bandwidth(design.fabrics[0], len(design.fabrics) > 1),
         KeyFigure(
             "Switches",
-            count(totals.switches),
-            measured(totals.rack_units, "rack unit"),
+            f"{count(totals.switches)}{of_those(design, 'switch')}",
+            f"{measured(totals.rack_units, 'rack unit')}{of_those(design, 'rack unit')}",
         ),
         *_racks(totals),
-        KeyFigure("Cables and fibres", count(totals.cables), some(totals.transceivers, "transceiver")),
+        KeyFigure(
+            "Cables and fibres",
+            f"{count(totals.cables)}{of_those(design, 'cable')}",
+            f"{some(totals.transceivers, 'transceiver')}{of_those(design, 'transceiver')}",
+        ),
     ]
 
 

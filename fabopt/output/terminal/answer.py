@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabopt.output.bought import usd_per_gpu
+from fabopt.output.bought import of_those, usd_per_gpu
 from fabopt.output.pairs import pair_lines
 from fabopt.output.purchased import beside_use
 from fabopt.output.slots import slot_words
@@ -98,7 +98,7 @@ def served(design: Design) -> str:
     assert totals is not None
     joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
     cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
-    return f"{design.case.name}: {some(totals.switches, 'switch')} for {joined}, {cost}"
+    return f"{design.case.name}: {some(totals.switches, 'switch')}{of_those(design, 'switch')} for {joined}, {cost}"
 
 
 def _claim(design: Design) -> str:
@@ -278,7 +278,7 @@ def totals_line(design: Design) -> str:
     if totals.cluster_power_w:
         share = percent(totals.power_w / totals.cluster_power_w)
         parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
-    parts.append(measured(totals.rack_units, "rack unit"))
+    parts.append(f"{measured(totals.rack_units, 'rack unit')}{of_those(design, 'rack unit')}")
     if totals.racks is not None and totals.cluster_rack_units is not None:
         parts.append(f"{plain(totals.cluster_rack_units)} with all that is installed, in {some(totals.racks, 'rack')}")
     parts.append(f"TCO {money(totals.tco_usd)}")

@@ -42,7 +42,7 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         yield conflict.model_copy(update={"detail": detail})
     stays = "no device or cable" if case.site.has_floor else "no cable"
     goes_on = f"no design goes on from what is in service, with more of its parts, where {stays} of it moves"
-    why = "; ".join([goes_on, *_full_tiers(inquiry), *_sold_no_more(inquiry)])
+    why = "; ".join([goes_on, *_full_tiers(inquiry), *_shorter_runs(inquiry), *_sold_no_more(inquiry)])
     anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
     if _may_price_moves(anew, base):
         free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
@@ -71,6 +71,17 @@ def _full_tiers(inquiry: Inquiry) -> Iterator[str]:
             used += sum(row.from_cages for row in fabric.links if row.from_ == tier.role)
             if used == tier.count * cages.get(tier.id, 0):
                 yield f"no {tier.role} of {fabric.name} in service has a free port"
+
+
+def _shorter_runs(inquiry: Inquiry) -> Iterator[str]:
+    """Sentences on links that the case says run less far than those in service, which shorter cables then make."""
+    said, design = inquiry.case.site.distances_m, base_of(inquiry.case)
+    runs_m = {} if said is None else said.model_dump(exclude_none=True, by_alias=True)
+    for fabric in () if design is None else design.fabrics:
+        for kind, length_m in {f"{row.from_}-{row.to}": row.length_m for row in fabric.links}.items():
+            if kind in runs_m and runs_m[kind] < length_m:
+                told = f"{kind} links of {fabric.name} run {runs_m[kind]:g} m by `site.distances_m`"
+                yield f"{told}, and those in service {length_m:g} m"
 
 
 def _sold_no_more(inquiry: Inquiry) -> Iterator[str]:

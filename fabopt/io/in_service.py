@@ -261,7 +261,7 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
     for part in sorted({row.id for row in base.design.bom if row.kind != "other"} - known):
         problem = f"the catalog lacks a part that is in service in {base.file}"
         yield fault(file, "catalog", problem, part, hint="add it to a catalog")
-    if case.site.distances_m is None and base.case.site.distances_m is None and not base.case.site.has_floor:
+    if not base.case.site.has_floor and (case.site.distances_m is None or case.base is None or case.base.move is None):
         yield from _too_short(case, base, catalog, file)
 
 
@@ -334,15 +334,19 @@ def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, flo
 
 
 def _too_short(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
-    """Links that would run farther, once the cluster has grown, than the cables in service that are like them."""
-    runs_m = _runs_m(case, base, catalog)
+    """Links that would run farther, as said or once grown, than the cables in service that are like them."""
+    said = case.site.distances_m
+    if said is None and base.case.site.distances_m is not None:
+        return
+    runs_m = _runs_m(case, base, catalog) if said is None else said.model_dump(exclude_none=True, by_alias=True)
+    rule = "by rule `lengths`" if said is None else "as the case says"
     for fabric in base.design.fabrics:
         for row in fabric.links:
             kind = f"{row.from_}-{row.to}"
             lengths = [part.length_m for part in row.parts if part.length_m is not None]
             if lengths and runs_m.get(kind, 0) > min(lengths):
                 there = f"those of {base.file} run {row.length_m:g} m on cables of {min(lengths):g} m"
-                problem = f"links of {fabric.name} would run up to {runs_m[kind]:g} m by rule `lengths`, and {there}"
+                problem = f"links of {fabric.name} would run up to {runs_m[kind]:g} m {rule}, and {there}"
                 hint = "say how far links run, no farther than these cables are long"
                 yield fault(file, f"site.distances_m.{kind}", problem, hint=hint)
 

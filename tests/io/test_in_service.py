@@ -112,6 +112,27 @@ def test_runs_follow_from_the_grown_groups_as_long_as_cables_in_service_reach(tm
     assert "site.distances_m.leaf-spine" in told(list(refusal.value.faults))
 
 
+def test_runs_that_do_not_go_with_those_in_service_are_told_with_both(tmp_path: Path) -> None:
+    """Uplinks in service run 30 m on cables of 30 m: none of 40 m are there, and 3 m take others."""
+    base = saved(designed(eight(), BEFORE), tmp_path)
+    there = designed(eight(), BEFORE).fabrics[0].links
+    (run_m,) = {row.length_m for row in there if row.to == "spine"}
+
+    def with_uplinks(metres: float) -> Json:
+        runs_m = {**AFTER["site"]["distances_m"], "leaf-spine": metres}
+        return {**AFTER, "base": {"file": str(base)}, "site": {**AFTER["site"], "distances_m": runs_m}}
+
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects(with_uplinks(40), eight())
+    (fault,) = refusal.value.faults
+    assert fault.path == "site.distances_m.leaf-spine"
+    assert "would run up to 40 m as the case says" in fault.problem and f"run {run_m:g} m on cables" in fault.problem
+    design = optimize.solve(inputs_from_objects(with_uplinks(2), eight()), alternatives_s=0)
+    assert design.status == "infeasible"
+    said = f"leaf-spine links of compute run 2 m by `site.distances_m`, and those in service {run_m:g} m"
+    assert any(said in conflict.detail for conflict in design.conflicts)
+
+
 def test_a_base_that_fails_a_check_is_refused(tmp_path: Path) -> None:
     path = saved(designed(eight(), BEFORE), tmp_path)
     content = json.loads(path.read_text())

@@ -56,6 +56,7 @@ def assert_kept(design: Design, base: Design, folder: Path, stage: int | None = 
     assert [check for check in plan_checks(plan_file(planned(design), folder)) if not check.ok] == []
 
 
+@pytest.mark.long(but=("operate1",))
 @pytest.mark.parametrize("operate", [{}, ROUTED, RAILS])
 def test_what_has_grown_keeps_names_and_addresses(operate: Json, tmp_path: Path) -> None:
     """From all of a plan in stages, from its day 1, and from what went on from that."""
@@ -67,7 +68,7 @@ def test_what_has_grown_keeps_names_and_addresses(operate: Json, tmp_path: Path)
     assert_kept(gone_on(eight(), in_stages(8), design, tmp_path), design, tmp_path)
 
 
-@pytest.mark.long(but=("11", "17"))
+@pytest.mark.long(but=("11",))
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_what_is_live_keeps_names_and_addresses(seed: int, tmp_path: Path) -> None:
     dice = Dice(f"run-{seed}")

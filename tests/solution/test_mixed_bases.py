@@ -68,7 +68,12 @@ def test_it_is_gone_on_from_switch_by_switch(tmp_path: Path) -> None:
     assert_stays(design, base, 1)
     assert types(design)["leaf"] == {"own": 3, "other": 1}
     assert {name: makers(design)[name] for name in makers(base)} == makers(base)
-    # before its last stage, two leaves of the first maker were not there yet
+
+
+@pytest.mark.long
+def test_an_earlier_stage_has_what_was_there_then(tmp_path: Path) -> None:
+    base = mixed_base(tmp_path)
+    design = gone_on(two_makers(), of_servers(16), base, tmp_path)
     early = gone_on(two_makers(1), of_servers(8), design, tmp_path, "in-service")
     assert capex(early) == 0 and live(wiring_of(early)) == live(wiring_of(base))
 

@@ -274,6 +274,9 @@ def test_levers_of_a_base_parse_and_cost_what_they_say(goes_with_moves: bool, tm
     charges: Json = {} if goes_with_moves else {"charges": [{"name": "support", "usd": 7, "per": "fabric"}]}
     limits = assert_pasting_gives_what_is_shown(eight(), {**in_stages(12), "base": base, **charges})
     assert limits == (["base.move"] if goes_with_moves else ["base"])
+    if goes_with_moves:
+        kept = base | {"move": {"cable": 10, "device": 10}, "keep": ["leaf-spine"]}
+        assert assert_pasting_gives_what_is_shown(eight(), {**in_stages(12), "base": kept}) == ["base.move"]
 
 
 def test_rails_that_hinder_what_is_in_service_are_a_lever(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 from fabopt.output.statements import Statement, moving_line, statement_of
 from fabopt.output.words import listed, measured, plain
@@ -59,6 +60,14 @@ def in_service(design: Design) -> StageDesign | None:
     """What stood before, as the last stage of the base that is in service; None without a base."""
     base = Base.model_validate(design.case.content.get("base") or {"file": "none"})
     return StageDesign.model_validate_json(json.dumps(base.design["stages"][base.stage])) if base.design else None
+
+
+def case_said(design: Design) -> dict[str, Any]:
+    """The case as it was resolved; of what is in service its file and hash, not all that the file says."""
+    content = design.case.content
+    if not content.get("base"):
+        return content
+    return {**content, "base": {key: value for key, value in content["base"].items() if key != "design"}}
 
 
 def of_those(design: Design, noun: str) -> str:

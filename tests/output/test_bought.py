@@ -12,6 +12,7 @@ from rich.console import Console
 from fabopt.output.bought import bought_words, in_service, usd_per_gpu
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.html.answer import answer, key_figures
+from fabopt.output.html.assumptions import case_text
 from fabopt.output.html.bill import bill_view
 from fabopt.output.html.build import page_bytes
 from fabopt.output.terminal.answer import headline, spares_line, totals_line
@@ -79,5 +80,8 @@ def test_what_is_in_service_is_neither_ordered_nor_in_stock(tmp_path: Path) -> N
         assert [row["From own stock"] for row in orders if row["Kind"] == "switch"] == ([owned] if owned else [])
         assert title in [cell.value for cell in book["Bill"][1]]
         assert title in [cell.column for cell in bill_view(design)[0].cells]
+        basis = [row[0].value for row in book["Basis"].iter_rows()]
+        assert "base.file" in basis and not any(str(key).startswith("base.design") for key in basis)
+        assert "server_racks" not in case_text(design)
     assert IN_SERVICE not in [row[0].value for row in book["Deliveries"].iter_rows()]
     assert in_service(base) is None and usd_per_gpu(base) == (base.totals.capex_usd_per_gpu, "GPU")

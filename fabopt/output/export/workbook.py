@@ -13,6 +13,7 @@ from typing import Any
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.output.bought import case_said
 from fabopt.output.cash import has_cash
 from fabopt.output.export.alternatives import alternative_table
 from fabopt.output.export.cash import write_cash
@@ -202,7 +203,7 @@ class _Lines:
         self.section(
             "Checks", [(check.name, f"{'ok' if check.ok else 'FAIL'}: {check.detail}") for check in design.checks]
         )
-        self.section("Assumptions", _assumptions(design.case.content))
+        self.section("Assumptions", _assumptions(case_said(design)))
         self.section("Notes", [("", note) for note in design.notes])
 
     def statement(self, statement: Statement | None) -> None:

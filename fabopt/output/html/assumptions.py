@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from fabopt.output.bought import case_said
 from fabopt.output.html.bill import sum_usd
 from fabopt.output.html.rendering import linked
 from fabopt.output.space import FLOOR_PAGE, PAGES, space_line
@@ -52,7 +53,7 @@ def assumptions(design: Design) -> list[tuple[str, str]]:
 
 def case_text(design: Design) -> str:
     """Return the whole case, as resolved."""
-    return json.dumps(design.case.content, indent=2, ensure_ascii=False)
+    return json.dumps(case_said(design), indent=2, ensure_ascii=False)
 
 
 def _assumed(case: Case) -> Iterator[tuple[str, str]]:

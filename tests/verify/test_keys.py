@@ -20,8 +20,8 @@ UNREAD = {
     "Growth.minutes_per_moved_cable": TOLD, "Finance.depreciation_years": BOOKS,
     "Fabric.min_bisection_gbps_per_gpu": "is read by `figures_meet_demand` under the name of its figure",
     "Carried.max_oversubscription_spine": "is no less than the host's, which `uplinks_carry_demand` holds",
-    **{f"Operate.{key}": PLANNED for key in ("host_addresses", "asns", "vlans", "systems", "queues")},
-    "Queues.rdma_share": PLANNED, "Floor.power_strip": TOLD, "CampusHall.power_strip": TOLD,
+    "Operate.host_addresses": PLANNED, "Queues.rdma_share": PLANNED,
+    "Floor.power_strip": TOLD, "CampusHall.power_strip": TOLD,
     "Floor.network_power_strip": TOLD, "CampusHall.network_power_strip": TOLD,
 }  # fmt: skip
 

@@ -117,7 +117,7 @@ class ClosSpace:
     def any_candidate(self) -> Sizing:
         """Some candidate: first among those with the fewest links, then among all."""
         for plain in (True, False):
-            cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._admits)
+            cutoff = Cutoff(self.caps, 0.0, self.prune, None, self._admits, self.should_stop)
             parts = [Leaves(bounds, cutoff, plain) for bounds in self.parts]
             self._expand_all(cutoff, parts, first=True)
             if cutoff.sizing.batches or cutoff.sizing.stopped or not any(leaves.sizes_met for leaves in parts):

@@ -118,6 +118,7 @@ class _Probe:
         optimum = search_of(problem, self._settings, self._clock, context=context).any_design()
         if optimum.picked:
             return True
-        if self._clock.is_over() or self._settings.work.is_spent or (optimum.verdict != "infeasible" and problem.site.settles):
+        is_open = optimum.verdict != "infeasible" and problem.site.settles
+        if is_open or self._clock.is_over() or self._settings.work.is_spent:
             raise StoppedError
         return False

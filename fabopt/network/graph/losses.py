@@ -99,7 +99,7 @@ class Served:
         """The effect of losing no switch, whichever servers are absent; None where the fabric is parted without
         a loss.
         """
-        loss = self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), False)
+        loss = self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), self.joined)
         return None if loss.cut_off.any() or loss.nics.any() or loss.parted.any() else loss
 
     def after(self, lost: Ints, absent: Mask | None = None, splits: bool = True) -> Loss:
@@ -110,21 +110,23 @@ class Served:
         """
         if not len(lost) and self._unhurt is not None:
             return self._unhurt
-        return self._of(lost, np.ones(self.servers, dtype=np.bool_) if absent is None else ~absent, splits)
+        part = self.joined
+        if splits:
+            at_lost = np.isin(self.network.a, lost) | np.isin(self.network.b, lost)
+            part = components(self.network.without(np.flatnonzero(at_lost)))
+        return self._of(lost, np.ones(self.servers, dtype=np.bool_) if absent is None else ~absent, part)
 
     def without_links(self, rows: Ints) -> Loss:
         """The effect of losing the links of some rows of the network, shape (rows lost,)."""
-        cut = np.zeros(len(self.network.a), dtype=np.bool_)
-        cut[rows] = True
-        return self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), True, cut)
+        part = components(self.network.without(rows))
+        if self._unhurt is not None and np.array_equal(part, self.joined):
+            return self._unhurt
+        return self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), part)
 
-    def _of(self, lost: Ints, there: Mask, splits: bool, cut_links: Mask | None = None) -> Loss:
-        network, gone = self.network, np.zeros(self.network.switches, dtype=np.bool_)
+    def _of(self, lost: Ints, there: Mask, part: Ints) -> Loss:
+        """The effect of losing some switches; ``part``: the network that each other one is in then."""
+        gone = np.zeros(self.network.switches, dtype=np.bool_)
         gone[lost] = True
-        part = self.joined
-        if splits:
-            without = gone[network.a] | gone[network.b]
-            part = components(network.without(np.flatnonzero(without if cut_links is None else without | cut_links)))
         part = np.where(gone, NOWHERE, part)
         cut = outside(part, np.where(there[:, np.newaxis], self.switch_of, NOWHERE)) & there
         reached = self._reached(part)

@@ -163,7 +163,7 @@ def _named(folder: Path, text: str) -> tuple[Path, str, PlanFile | None]:
         raise InputError([fault(shown(path), "stage", "this plan is of another stage", plan.stage, allowed=stage)])
     if plan.design is None:
         problem = "this plan does not say which file its design is"
-        hint = "write it again from that file: `fabopt export DESIGN.json --to plan`"
+        hint = "a point of a study has no such file: solve its case, then `fabopt export DESIGN.json --to plan`"
         raise InputError([fault(shown(path), "design", problem, hint=hint)])
     return path.parent / plan.design, plan.stage, plan
 

@@ -169,8 +169,10 @@ class _Ledger:
         in_cage = opened % self.lanes > 0 or self.cages[number] > 0
         return in_cage and self.ports[number] > 0 and (not load or self.room[number] >= load)
 
-    def keeps(self, number: int, load: int) -> bool:
-        """Whether a switch still has a port that is in service, be it in a cage of servers."""
+    def keeps(self, number: int, opened: int, load: int) -> bool:
+        """Whether a switch still has a port that is in service, on a leaf be it in a cage of servers."""
+        if self.tier == "spine":
+            return self.takes(number, opened, load)
         return self.ports[number] > 0 and (not load or self.room[number] >= load)
 
     def take(self, number: int, opened: int, load: int) -> None:
@@ -188,7 +190,7 @@ def _places_of(guest: Guest, ledgers: Sequence[_Ledger]) -> tuple[HostPort, ...]
     for tier, number in guest.there:
         rank = rank_of.get(tier, -1)
         before = opened.get((rank, number), 0)
-        if rank < 0 or not ledgers[rank].keeps(number, guest.load[tier]):
+        if rank < 0 or not ledgers[rank].keeps(number, before, guest.load[tier]):
             return None
         ledgers[rank].take(number, before, guest.load[tier])
         opened[rank, number] = before + 1

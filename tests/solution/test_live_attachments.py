@@ -15,7 +15,9 @@ from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples.bases import assert_stays, designed, gone_on, live, saved
 from tests.samples.growth_samples import eight
+from tests.solution.test_brute_force import cage, catalog, switch
 from tests.solution.test_in_service import in_stages
+from tests.solution.test_mixed_bases import capex
 
 Json = dict[str, Any]
 HOST: Json = {"name": "manager", "kind": "management", "ports": 1, "buys": "none"}
@@ -83,6 +85,42 @@ def test_one_goes_on_again_from_attachments(tmp_path: Path) -> None:
     before = gone_on(eight(), of_one_stage(9, tiers=2), second, tmp_path, "in-service")
     assert_stays(before, second, 0)
     assert not ports_of(before, "second")
+
+
+@pytest.mark.parametrize(("spine", "ratio"), [(3, 3.0), (2, None)])
+def test_ports_on_spines_count_in_the_ratio_of_spines_that_get_uplinks(
+    spine: int, ratio: float | None, tmp_path: Path
+) -> None:
+    """Switches of four ports: two leaves of three servers below a spine, with one port of an attachment there; then
+    two pods of them, whose spines have one uplink each.
+    """
+    store = {**STORE, "ports": 1, "tier": "spine"}
+    base = designed(catalog(), of_one_stage(6, store, tiers=2))
+    after = of_one_stage(12, tiers=3)
+    after["fabrics"][0]["max_oversubscription"] = {"leaf": 3, "spine": spine}
+    design = gone_on(catalog(), after, base, tmp_path)
+    assert (design.status == "optimal") == (ratio is not None)
+    if ratio is not None:
+        assert_stays(design, base, 0)
+        assert design.fabrics[0].growth[-1].oversubscription["spine"] == ratio
+        same = gone_on(catalog(), after, design, tmp_path)
+        assert_stays(same, design, 1)
+        assert capex(same) == 0 and same.fabrics[0].growth[0].oversubscription["spine"] == ratio
+
+
+@pytest.mark.parametrize(("servers", "status"), [(5, "infeasible"), (4, "optimal")])
+def test_a_leaf_in_service_has_cages_for_its_first_uplinks(servers: int, status: str, tmp_path: Path) -> None:
+    """Servers, a manager and ports kept free have all eight cages of the only leaf, or all but two; others are of no
+    use.
+    """
+    parts = catalog(switches=[switch("eight", cage(8, "1x100"), cage(8, "1x10"))])
+    base = designed(parts, of_one_stage(servers, HOST, tiers=1, reserve_ports=0.2))
+    after = of_one_stage(servers + 4, tiers=[1, 2], reserve_ports=0.2)
+    after["fabrics"][0]["max_oversubscription"] = 5
+    design = gone_on(parts, after, base, tmp_path)
+    assert design.status == status
+    if status == "optimal":
+        assert_stays(design, base, 0)
 
 
 def test_a_port_of_an_attachment_that_moves_is_refused(tmp_path: Path) -> None:

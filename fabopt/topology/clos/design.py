@@ -25,7 +25,7 @@ from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.figure_demands import headroom
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.growth import at_stage
-from fabopt.topology.clos.in_service import most_at
+from fabopt.topology.clos.in_service import most_above, most_at
 from fabopt.topology.clos.network import ClosNetwork, moved_cables, switches_added
 from fabopt.topology.clos.shape import TierCount, most_down, usable_ports
 from fabopt.topology.clos.stage_links import peer_use
@@ -150,7 +150,8 @@ def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNet
     """A stage as a Clos that does not grow."""
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
     numbers = numbers_of(clos.parts.nic, clos.shape)
-    most, above = most_at(fabric, shape, numbers), int(shape.spine_down) if shape.spines else 0
+    most = most_at(fabric, shape, numbers)
+    above = most_above(fabric, shape, clos.parts.nic)
     last = most_at(fabric, shape, numbers, of_last=True) if shape.has_own_last else 0
     return ClosNetwork(parts, shape, most, most, 0, above, last_ports=last, last_occupied=last)
 

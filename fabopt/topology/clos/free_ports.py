@@ -285,7 +285,8 @@ class _Loads:
 def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], at_first: NDArray[np.bool_]) -> Hosts:
     """Switches with the ports that are left beside ``used``; none on those that come after the first stage."""
     cages = np.asarray(empty_cages(ports.cages, used, ports.lanes))
-    return Hosts(cages * at_first, (ports.most - used) * at_first, ports.lanes, tuple(map(int, room)))
+    most = np.minimum(ports.most, ports.cages * ports.lanes)
+    return Hosts(cages * at_first, (most - used) * at_first, ports.lanes, tuple(map(int, room)))
 
 
 def _ports_of_leaves(fabric: FabricProblem, clos: ClosNetwork, numbers: ClosNumbers) -> tuple[Ints, Ints]:

@@ -24,7 +24,7 @@ from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, TWO_SWITCHES
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
-from fabopt.topology.clos.in_service import first_stage, most_at
+from fabopt.topology.clos.in_service import first_stage, most_above, most_at
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
 from fabopt.topology.clos.shape import (
     Parts,
@@ -116,7 +116,8 @@ def _cores_needed(
     assert parts.spine_down is not None and parts.spine_up is not None
     most = problem.stages[number].oversubscription[fabric.name][1]
     leaves = _leaves_of_a_pod(stage_shape, shape)
-    down = leaves * pair_links or int(ceil_of(leaves * shape.u, shape.spines))
+    in_pod = replace(stage_shape, groups_per_pod=min(stage_shape.groups, shape.groups_per_pod))
+    down = leaves * pair_links or most_above(fabric, in_pod, parts.nic)
     needed = int(uplinks_needed(down, parts.spine_down, parts.spine_up, most))
     core_groups = ceil_div(spines, int(shape.q))
     return max(int(ceil_of(needed, int(shape.m2))), fewest_cores(fabric, shape.planes, core_groups))

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.attached_ports import dealt_over_leaves
-from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_links import ClosNumbers, downlinks_of_spines
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.network.free_ports import SwitchesOfPlane
 from fabopt.parts.nic_offers import are_sold
+from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.attachment import HostPort
@@ -21,6 +22,7 @@ from fabopt.schema.fabric_design import FabricDesign, LinkRow
 from fabopt.schema.structure import Structure
 from fabopt.schema.tiers import PortUse
 from fabopt.topology.candidate import Candidate, Choice, End, Option
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, SwitchUse, last_endpoints, most_endpoints
 
@@ -198,15 +200,31 @@ def most_at(fabric: FabricProblem, stage_shape: Shape, now: ClosNumbers, of_last
     ``of_last``: of leaves of a group unlike the others, which these do not include.
     """
     most = int((last_endpoints if of_last else most_endpoints)(stage_shape, fabric.attached))
-    counted = {demand.name for demand in fabric.attachments if demand.counts}
-    there = (own for name, own in places_in_service(fabric, now).items() if name in counted)
-    on_leaves = Counter(leaf for own in there for tier, leaf in own if tier == "leaf")
+    on_leaves = _counted_on(fabric, now, "leaf")
     hosts = np.array(list(on_leaves), dtype=np.int64)
     servers = now.servers_of_groups(now.group_of_leaf(hosts), int(stage_shape.servers))
     for own, is_last, ports in zip(servers.tolist(), now.is_of_last(hosts), on_leaves.values(), strict=True):
         if is_last == of_last:
             most = max(most, own * int(now.last_k if of_last else now.k) + ports)
     return most
+
+
+def most_above(fabric: FabricProblem, stage_shape: Shape, nic: NicOption) -> int:
+    """Most ports of a spine that count in its ratio at a stage, with those in service; 0 without spines."""
+    most = int(stage_shape.spine_down) if stage_shape.spines else 0
+    if not most or fabric.in_service is None:
+        return most
+    numbers = numbers_of(nic, stage_shape)
+    on_spines = _counted_on(fabric, numbers, "spine")
+    links = downlinks_of_spines(numbers) if on_spines else ()
+    return max([most, *(int(links[spine]) + ports for spine, ports in on_spines.items())])
+
+
+def _counted_on(fabric: FabricProblem, now: ClosNumbers, tier: str) -> Counter[int]:
+    """Ports in service that count in ratios, by switch of a tier."""
+    counted = {demand.name for demand in fabric.attachments if demand.counts}
+    there = (own for name, own in places_in_service(fabric, now).items() if name in counted)
+    return Counter(switch for own in there for on, switch in own if on == tier)
 
 
 def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> bool:

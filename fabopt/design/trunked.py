@@ -46,4 +46,5 @@ def _structured_kind(trunked: TrunkedKind, stages: Sequence[str]) -> StructuredK
             for stage, item, count in pieces
             for _ in range(count)
         ),
+        "zones": dict(trunked.zones),
     })  # fmt: skip

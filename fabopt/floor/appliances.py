@@ -24,6 +24,7 @@ from fabopt.floor.loads import NO_LOAD, RackLoad, added, load_of, most_in_rack, 
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import FEWEST_RACKS, spreads_attachments
 from fabopt.floor.racks import Ints
+from fabopt.floor.row_ends import row_ends
 from fabopt.rules.defaults import APPLIANCE_RACKS, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Floor
@@ -87,7 +88,7 @@ class ApplianceRacks:
 
     def __init__(self, case: Case, floor: Floor) -> None:
         self._floor = floor
-        self._others = frozenset({*case.pinned_racks, *floor.named_racks})
+        self._others = frozenset({*case.pinned_racks, *floor.named_racks, *row_ends(case).values()})
         of_case = {appliance.key: appliance for appliance in appliances_of(case)}
         with_switches = {key: one for key, one in of_case.items() if one.attachment.stands == WITH_SWITCHES}
         self.hosts: Mapping[ApplianceKey, Appliance] = MappingProxyType(with_switches)

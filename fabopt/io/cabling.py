@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
+from fabopt.floor.row_ends import rows_without_end
 from fabopt.parts.polarity import jumper_connector, panel_goes, trunk_goes
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
@@ -27,6 +28,7 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
         problem = "what leads and trunks cost to install is not known, so that neither can be called cheaper"
         hint = "give `site.labour` with `usd_per_hour` and `minutes`, or say `structured` or `direct`"
         yield fault(file, KEY, problem, shown, hint=hint)
+    yield from _zone_faults(case, file)
     yield from _growth_faults(case, file, shown)
     if case.objective == EFFECTIVE:
         problem = f"trunks and `objective: {EFFECTIVE}` do not go together"
@@ -43,6 +45,18 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
         yield fault(
             file, KEY, problem, shown, hint=f"{hint}what is not known does not count: give `pinned`, `polarity`"
         )
+
+
+def _zone_faults(case: Case, file: str) -> Iterator[Fault]:
+    """Faults of panels at the ends of rows."""
+    floor, hint = case.site.floor, "leave it out, so that panels stand in the racks of their devices"
+    if floor is None or case.site.zones == "racks":
+        return
+    if sum(part.rows for part in floor.parts) < 2:
+        yield fault(file, f"{KEY}.zones", "there is one row, and trunks run between rows", "rows", hint=hint)
+    for row in rows_without_end(case):
+        problem = f"no rack of row {row} is left for panels: all that are not blocked or reserved are named by keys"
+        yield fault(file, f"{KEY}.zones", problem, "rows", hint=f"name a rack fewer, or {hint}")
 
 
 def _growth_faults(case: Case, file: str, shown: object) -> Iterator[Fault]:

@@ -43,14 +43,16 @@ class TrunkedRoute(NamedTuple):
 class TrunkedKind(NamedTuple):
     """Links of one kind through trunks and panels.
 
-    ``jumper``: at both ends of every link between racks, and all of one within a rack; ``far``: links between racks
-    that each stage adds; ``panels``: of every rack, by its id.
+    ``jumper``: at both ends of every link between zones, and all of one within a zone; ``zones``: rows with the rack of
+    their panels, none where these are in racks of devices; ``far``: links between zones that each stage adds;
+    ``panels``: of every rack, by its id.
     """
 
     kind: str
     connector: str
     fibre: str
     jumper: Item
+    zones: tuple[tuple[str, str], ...]
     far: tuple[int, ...]
     routes: tuple[TrunkedRoute, ...]
     panels: tuple[tuple[str, Pieces], ...]

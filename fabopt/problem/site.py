@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from fabopt.floor.appliances import ApplianceRacks
@@ -18,7 +19,8 @@ from fabopt.floor.open_layouts import MOST_RACKS
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.policies import POLICIES, Policy
 from fabopt.floor.rack_rules import NO_LIMITS, RackLimits, rack_limits, servers_in_rack
-from fabopt.floor.racks import Floats
+from fabopt.floor.racks import Floats, Ints
+from fabopt.floor.row_ends import row_ends
 from fabopt.rules.defaults import ATTACHMENT_RUNS, LENGTHS, is_kept
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.server import Server
@@ -88,7 +90,7 @@ class FloorSite:
     """A floor plan: a link runs from the rack of one device to that of the other. Fields as those of ``FlatSite``.
 
     ``appliances``: their racks, filled before any other; ``measures_attachments``: whether runs of attachments are
-    measured to these racks. Rule ``attachment-runs``.
+    measured to these racks (rule ``attachment-runs``); ``ends``: the rack of each row that is kept for panels.
     """
 
     given: Mapping[str, float]
@@ -97,6 +99,7 @@ class FloorSite:
     servers_per_rack: int
     method: Method
     measures_attachments: bool
+    ends: Mapping[str, str]
     runs_are_alike = False
     settles = False
     policies: tuple[Policy, ...] = POLICIES
@@ -121,6 +124,14 @@ class FloorSite:
     def rack_limits(self) -> RackLimits:
         """The limits of every rack."""
         return self.plan.limits
+
+    @cached_property
+    def zone_of(self) -> Ints:
+        """The rack of the panels of the devices in every rack, shape (racks,)."""
+        names = self.plan.row_names
+        return self.plan.indices(
+            self.ends.get(names[row], rack) for row, rack in zip(self.plan.row.tolist(), self.plan.ids, strict=True)
+        )
 
     def runs_m(self, lengths_m: Floats, fabric: Fabric) -> Mapping[str, float]:
         """A lower bound of the run of every kind of links of a fabric, rounded up to a length on sale, in metres; for
@@ -166,8 +177,9 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     given, floor = given_m(case.site), case.site.floor
     if floor is None:
         return FlatSite(given, group_runs(case.site, server, servers))
-    appliances, per_rack = ApplianceRacks(case, floor), servers_in_rack(case, server)
-    plan = FloorPlan(floor, appliances.taken, rack_limits(case), case.pinned_racks, appliances.row_air_mw)
+    appliances, per_rack, ends = ApplianceRacks(case, floor), servers_in_rack(case, server), row_ends(case)
+    taken = {*appliances.taken, *ends.values()}
+    plan = FloorPlan(floor, taken, rack_limits(case), case.pinned_racks, appliances.row_air_mw)
     assert per_rack is not None, "a case with a floor is refused if its server has no height"
     method: Method = "layouts"
     several = len(case.fabrics) > 1
@@ -178,7 +190,7 @@ def site_of(case: Case, server: Server, servers: int, grows: bool) -> Site:
     elif plan.usable_racks <= MOST_RACKS and servers <= MOST_SERVERS_ANYWHERE and not grows:
         method = "places"
     measures = bool(appliances.appliances or appliances.hosts) and is_kept(case.rules, ATTACHMENT_RUNS)
-    return FloorSite(given, plan, appliances, per_rack, method, measures)
+    return FloorSite(given, plan, appliances, per_rack, method, measures, ends)
 
 
 def with_distances(case: Case) -> Case:

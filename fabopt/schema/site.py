@@ -10,7 +10,7 @@ from fabopt.schema.base import Count, Metres, Strict, is_as, is_empty, is_open
 from fabopt.schema.floor import OF_OUTLETS, Campus, CampusHall, Floor, Route
 from fabopt.schema.labour import Labour
 from fabopt.schema.rack_rules import RackRules
-from fabopt.schema.structured import OF_A_WORD, TRUNKED, CablingOfKinds, CablingWord
+from fabopt.schema.structured import OF_A_WORD, TRUNKED, CablingOfKinds, CablingWord, ZonesWord
 
 # -- how far links run where a case says it, by kind ------------------------------------------------------------------
 
@@ -148,6 +148,11 @@ class Site(Strict):
     def spare_legs(self) -> float:
         """Legs of trunks kept free, as a share of those in use."""
         return self.cabling.spare_legs if isinstance(self.cabling, CablingOfKinds) else 0.0
+
+    @property
+    def zones(self) -> ZonesWord:
+        """Where the panels of trunks stand."""
+        return self.cabling.zones if isinstance(self.cabling, CablingOfKinds) else "racks"
 
     @property
     def has_floor(self) -> bool:

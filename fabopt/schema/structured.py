@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from string import digits
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from fabopt.schema.base import Strict, is_empty, is_open
+from fabopt.schema.base import Strict, is_as, is_empty, is_open
 
 CablingWord = Literal["direct", "structured", "any"]
+# Where panels stand; in the racks of their devices, or at the end of each row.
+ZonesWord = Literal["racks", "rows"]
 StructuredLinks = Literal["server-leaf", "leaf-spine", "spine-core"]
 # Kinds of links that trunks may carry, from the servers up, and those of which a plain word speaks.
 TRUNKED: Final[tuple[StructuredLinks, ...]] = ("server-leaf", "leaf-spine", "spine-core")
@@ -24,6 +27,8 @@ class CablingOfKinds(Strict):
         leaf_spine: From leaves to spines.
         spine_core: From spines to cores.
         spare_legs: Legs of trunks kept free on every route, as a share of those in use.
+        zones: Where panels stand; in the `racks` of their devices, or in `rows`, for all devices of a row in a rack at
+            its end that has nothing else.
     """
 
     of_one: ClassVar[tuple[str, ...] | None] = OF_A_WORD
@@ -32,6 +37,7 @@ class CablingOfKinds(Strict):
     leaf_spine: Annotated[CablingWord, Field(alias="leaf-spine")] = "direct"
     spine_core: Annotated[CablingWord, Field(alias="spine-core")] = "direct"
     spare_legs: Annotated[float, Field(ge=0, le=1)] = 0.0
+    zones: Annotated[ZonesWord, Field(exclude_if=is_as("racks"))] = "racks"
 
     def of(self, kind: str) -> CablingWord:
         """How links of a kind are cabled."""
@@ -90,11 +96,11 @@ class PanelPlace(Strict):
 
 
 class StructuredKind(Strict):
-    """Links of one kind of a fabric that run through panels and trunks wherever their ends are in two racks.
+    """Links of one kind of a fabric that run through panels and trunks wherever their ends are in two zones.
 
     A link is a module, a jumper, a port of a panel, a leg of a trunk, a port of a panel, a jumper and a module; within
-    a rack it is one jumper from module to module. The jumper at the near end of a link is its fibre among the links.
-    Between cassettes a leg has several links.
+    a zone, a rack or a row, it is one jumper from module to module. The jumper at the near end of a link is its fibre
+    among the links. Between cassettes a leg has several links.
 
     Attributes:
         kind: Kind of links.
@@ -102,10 +108,11 @@ class StructuredKind(Strict):
         connector: Connector of jumpers, and of the legs of trunks where these do not end in cassettes.
         jumper: Id of the fibre that jumpers are.
         jumper_m: Length of a jumper, in metres.
-        far_jumpers: Jumpers at far ends, one for each link between two racks.
+        far_jumpers: Jumpers at far ends, one for each link between two zones.
         far_by_stage: Those that each stage adds, in the order of stages. Empty where there is one stage.
         routes: Trunks by pair of racks.
         panels: Panels in racks.
+        zones: The rack of the panels of every row, at its end. Empty where panels are in the racks of their devices.
     """
 
     kind: StructuredLinks
@@ -117,8 +124,13 @@ class StructuredKind(Strict):
     far_by_stage: Annotated[tuple[int, ...], Field(exclude_if=is_empty)] = ()
     routes: tuple[TrunkRoute, ...]
     panels: tuple[PanelPlace, ...]
+    zones: Annotated[dict[str, str], Field(exclude_if=is_empty)] = {}
 
     @property
     def trunks(self) -> Iterator[TrunkRow]:
         """The trunks of all routes."""
         return (trunk for route in self.routes for trunk in route.trunks)
+
+    def zone(self, rack: str) -> str:
+        """The rack of the panels of the devices in a rack."""
+        return self.zones.get(rack.rstrip(digits), rack)

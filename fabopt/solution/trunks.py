@@ -192,7 +192,7 @@ def _leads(site: Site) -> dict[str, object]:
     """The key of a site with leads where links may be leads."""
     words = site.trunked
     said: dict[str, CablingWord] = {kind: "structured" for kind in TRUNKED if words.get(kind) == "structured"}
-    return {"cabling": CablingOfKinds.model_validate({**said, "spare_legs": site.spare_legs})}
+    return {"cabling": CablingOfKinds.model_validate({**said, "spare_legs": site.spare_legs, "zones": site.zones})}
 
 
 def _with_site(inputs: Inputs, keys: dict[str, object]) -> Inputs:

@@ -259,7 +259,27 @@ def _height(attachment: Attachment) -> int:
 
 
 def _free(evidence: Evidence, floor: Floor) -> list[str]:
-    """Racks that no attachment names, from the end of the floor."""
+    """Racks that nothing names and no panels are in, from the end of the floor."""
+    kept = set(ends_of_rows(evidence).values())
+    return [rack for rack in _unnamed(evidence, floor) if rack not in kept]
+
+
+def ends_of_rows(evidence: Evidence) -> dict[str, str]:
+    """The rack at the end of each row that is for panels, by row; none where these are in the racks of devices."""
+    site = evidence.case.site
+    if site.floor is None or not site.trunked or site.zones != "rows":
+        return {}
+    ends: dict[str, str] = {}
+    for rack in _unnamed(evidence, site.floor):
+        part = site.floor.part_of(rack)
+        is_last = part.racks_per_row - max(part.cross_positions) < min(part.cross_positions)
+        if not is_last or _row(rack) not in ends:
+            ends[_row(rack)] = rack
+    return ends
+
+
+def _unnamed(evidence: Evidence, floor: Floor) -> list[str]:
+    """Racks that neither the floor nor an attachment names, from the end of the floor."""
     asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
     named = {*asked, *(floor.server_racks or ())}
     for fabric in evidence.case.fabrics:

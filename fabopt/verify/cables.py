@@ -188,7 +188,9 @@ def _cables_reach_racks(proof: Proof, cabling: FabricCabling, cabled: Ints) -> N
     a trunk it is the jumper to a panel.
     """
     cable, evidence, wiring = cabling.links.cable[cabled], cabling.fabric.evidence, cabling.cabled.wiring
-    measured = np.where(through_trunks(evidence, wiring), 0.0, ways_m(evidence, wiring))
+    measured = ways_m(evidence, wiring)
+    for kind in through_trunks(evidence, wiring):
+        measured[kind.rows] = 0.0
     ways = measured[wiring.links.fabric == cabling.index]
     short = np.nan_to_num(ways[cabled]) > cabling.cables.length_m[cable] + SAME_M
     proof.equal("links further than their cable along the trays", int(short.sum()), 0)

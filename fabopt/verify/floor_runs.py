@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,10 +12,11 @@ from fabopt.floor.appliances import appliances_of
 from fabopt.floor.racks import height_m
 from fabopt.rules.defaults import ATTACHMENT_RUNS, is_kept
 from fabopt.schema.design import Place
+from fabopt.schema.structured import StructuredKind
 from fabopt.units import ceil_decimetres
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import FIRST, named_edition
-from fabopt.wiring.model import KINDS, TO_ATTACHMENTS, Floats, Mask, Wiring
+from fabopt.wiring.model import KINDS, TO_ATTACHMENTS, Floats, Ints, Wiring
 
 
 def measures_attachments(evidence: Evidence) -> bool:
@@ -66,23 +68,42 @@ def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
 
     NaN where the floor does not decide: links of attachments run as far as the farthest of their kind, or over the
     site's flat distance, as all links do without a floor. A link through a trunk has a jumper to a panel anywhere in
-    its rack.
+    the rack of its panels.
     """
     attached = np.isin(wiring.links.kind, TO_ATTACHMENTS)
     measured = np.where(attached, np.nan, ways_m(evidence, wiring))
-    through = through_trunks(evidence, wiring)
-    return np.where(through, evidence.plan.longest_in_rack_m, measured) if through.any() else measured
+    for kind in through_trunks(evidence, wiring):
+        measured[kind.rows] = jumpers_m(evidence, wiring, kind, wiring.links.a[kind.rows])
+    return measured
 
 
-def through_trunks(evidence: Evidence, wiring: Wiring) -> Mask:
-    """Mask of the links between two racks of kinds that run through trunks, shape (links,)."""
-    links, rack = wiring.links, np.array(wiring.devices.rack)
-    through = np.zeros(len(links), dtype=bool)
+class ThroughTrunks(NamedTuple):
+    """The links of a kind that run through trunks, as rows of the wiring, shape (links,); ``index``: of the fabric."""
+
+    index: int
+    kind: StructuredKind
+    rows: Ints
+
+
+def through_trunks(evidence: Evidence, wiring: Wiring) -> Iterator[ThroughTrunks]:
+    """The links between two zones of every kind of the file that has trunks."""
+    links = wiring.links
     for index, fabric in enumerate(evidence.design.fabrics):
-        kinds = [KINDS.index(kind.kind) for kind in fabric.structured]
-        if kinds:
-            through |= (links.fabric == index) & np.isin(links.kind, kinds) & (rack[links.a] != rack[links.b])
-    return through
+        for kind in fabric.structured:
+            zone = np.array(list(map(kind.zone, wiring.devices.rack)))
+            of_kind = (links.fabric == index) & (links.kind == KINDS.index(kind.kind))
+            yield ThroughTrunks(index, kind, np.flatnonzero(of_kind & (zone[links.a] != zone[links.b])))
+
+
+def jumpers_m(evidence: Evidence, wiring: Wiring, through: ThroughTrunks, ends: Ints) -> Floats:
+    """Metres from devices at ends of links to panels of their zone, wherever in its rack these are, shape (ends,)."""
+    plan, devices = evidence.plan, wiring.devices
+    if not len(ends):
+        return np.empty(0)
+    racks = [devices.rack[device] for device in ends.tolist()]
+    own, zone = plan.indices(racks), plan.indices(map(through.kind.zone, racks))
+    away_m = plan.to_panels_m(own, height_m(devices.unit[ends], devices.height_u[ends]), zone)
+    return np.where(own == zone, plan.longest_in_rack_m, away_m)
 
 
 def ways_m(evidence: Evidence, wiring: Wiring) -> Floats:

@@ -1,7 +1,8 @@
 """Rules of links through trunks and panels, counted again from the racks of both ends of every link.
 
-A link between two racks is a module, a jumper, a port of a panel, a leg of a trunk, a port of a panel, a jumper and a
-module; within a rack it is one jumper. A leg between cassettes has as many links as these have ports in front of it.
+A link between two zones, racks or rows with panels at their ends, is a module, a jumper, a port of a panel, a leg of a
+trunk, a port of a panel, a jumper and a module; within a zone it is one jumper. A leg between cassettes has as many
+links as these have ports in front of it.
 """
 
 from __future__ import annotations
@@ -20,9 +21,11 @@ from fabopt.rules.defaults import OPTIC_LOSS, RACK_RULES, is_kept
 from fabopt.schema.passive import CassetteBack, Fibre, Panel, Polarity, Trunk
 from fabopt.schema.structured import StructuredKind, TrunkRoute
 from fabopt.units import exact, some
+from fabopt.verify.appliances import ends_of_rows
 from fabopt.verify.channels import allowed_db, glass_db, plugs_db
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.floor import frames
+from fabopt.verify.floor_runs import jumpers_m, through_trunks, ways_m
 from fabopt.verify.link_kinds import all_kinds
 from fabopt.verify.parts_of_trunks import stage_of
 from fabopt.verify.proof import Proof, since, where
@@ -73,14 +76,14 @@ def trunked_of(evidence: Evidence) -> Iterator[TrunkedLinks]:
 @since("0.3.0", "case.content.site.cabling")
 @where(has_trunks)
 def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
-    """The trunks of every route have legs for all links between its racks, with spare ones, and are long enough.
+    """The trunks of every route have legs for all links between its zones, with spare ones, and are long enough.
 
-    Links of a kind by pair of racks, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)), over ports
-    of a cassette = ``legs`` <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their run,
-    wherever in the racks panels are; a jumper for the far end of each such link. Kinds are those that the case has
-    through trunks, and all that have to be, of fabrics that are not out-of-band. Trunks come when ``growth.trunks``
-    says: none is ``ahead`` of the first stage, or of the one that lacks legs without it. Source: case file,
-    ``site.cabling``; catalog, ``legs``.
+    Links of a kind by pair of racks of panels, counted in the wiring = ``links``; ceil(links x (1 + ``spare_legs``)),
+    over ports of a cassette = ``legs`` <= sum of trunks x legs of each, at every stage; trunks and jumpers cover their
+    run, wherever in the racks panels are, and jumpers that of links within a zone; a jumper for the far end of each
+    other. Kinds are those that the case has through trunks, and all that have to be, of fabrics that are not
+    out-of-band. Trunks come when ``growth.trunks`` says: none is ``ahead`` of the first stage, or of the one that lacks
+    legs without it. Source: case file, ``site.cabling``; catalog, ``legs``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
     words = {wanted.name: {} if wanted.role == "oob" else evidence.case.site.trunked
@@ -94,7 +97,7 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
         kind, name = trunked.kind, trunked.name
         said = words[trunked.fabric.designed.name]
         proof.holds(kind.kind in said, f"{name}: trunks, and the case has leads")
-        by_stage = [_routes(cabled, trunked.index, kind.kind, stage) for stage in range(len(evidence.stage_names))]
+        by_stage = [_routes(cabled, trunked, stage) for stage in range(len(evidence.stage_names))]
         routes = by_stage[-1]
         listed = {(plan.rack_index(route.a), plan.rack_index(route.b)): route.links for route in kind.routes}
         proof.equal(f"{name}: links by pair of racks", listed, dict(routes))
@@ -103,9 +106,8 @@ def trunks_hold_legs(proof: Proof, cabled: CabledDesign) -> None:
         if len(by_stage) > 1:
             far = [there.total() - before.total() for before, there in pairwise([Counter(), *by_stage])]
             proof.equal(f"{name}: jumpers at far ends by stage", list(kind.far_by_stage), far)
-        proof.holds(
-            kind.jumper_m >= plan.longest_in_rack_m, f"{name}: jumpers of {kind.jumper_m:g} m do not reach all panels"
-        )
+        reached_m = _jumper_run_m(cabled, trunked)
+        proof.holds(kind.jumper_m >= reached_m, f"{name}: jumpers of {kind.jumper_m:g} m for {reached_m:g} m")
         for route in kind.routes:
             _route_holds(proof, evidence, trunked, route, by_stage)
         proof.note(f"{name}: {some(routes.total(), 'link')} on {some(len(routes), 'route')}")
@@ -156,14 +158,27 @@ def _rows(cabled: CabledDesign, index: int, kind: str) -> Ints:
     return np.flatnonzero((links.fabric == index) & (links.kind == KINDS.index(kind)))
 
 
-def _routes(cabled: CabledDesign, index: int, kind: str, stage: int) -> Counter[tuple[int, int]]:
-    """Links of a kind of a fabric that are there by a stage, by pair of racks in the order of the floor."""
+def _jumper_run_m(cabled: CabledDesign, trunked: TrunkedLinks) -> float:
+    """The longest run that a jumper of a kind has: to panels, within racks, and of links within a zone."""
+    evidence, wiring, links = cabled.evidence, cabled.wiring, cabled.wiring.links
+    runs_m = [evidence.plan.longest_in_rack_m]
+    for through in through_trunks(evidence, wiring):
+        if (through.index, through.kind.kind) == (trunked.index, trunked.kind.kind):
+            within = np.setdiff1d(_rows(cabled, trunked.index, trunked.kind.kind), through.rows)
+            runs_m += ways_m(evidence, wiring)[within].tolist()
+            for end in (links.a, links.b):
+                runs_m += jumpers_m(evidence, wiring, through, end[through.rows]).tolist()
+    return max(runs_m)
+
+
+def _routes(cabled: CabledDesign, trunked: TrunkedLinks, stage: int) -> Counter[tuple[int, int]]:
+    """Links of a kind that are there by a stage, by pair of racks of their panels in the order of the floor."""
     links, devices, plan = cabled.wiring.links, cabled.wiring.devices, cabled.evidence.plan
-    rows = _rows(cabled, index, kind)
+    rows, zone = _rows(cabled, trunked.index, trunked.kind.kind), trunked.kind.zone
     rows = rows[links.stage[rows] <= stage]
     pairs: Counter[tuple[int, int]] = Counter()
     for a, b in zip(links.a[rows].tolist(), links.b[rows].tolist(), strict=True):
-        near, far = sorted((plan.rack_index(devices.rack[a]), plan.rack_index(devices.rack[b])))
+        near, far = sorted((plan.rack_index(zone(devices.rack[a])), plan.rack_index(zone(devices.rack[b]))))
         if near != far:
             pairs[near, far] += 1
     return pairs
@@ -175,18 +190,21 @@ def panels_hold_trunks(proof: Proof, cabled: CabledDesign) -> None:
     """The panels of every rack have a port for each leg of a kind's routes that ends in it, the spare ones too.
 
     sum of legs of its routes, as in ``trunks_hold_legs`` <= sum of ports behind its panels, at every stage; with
-    ``growth.trunks: ahead`` all are of the first one; no panels elsewhere. Source: design file, ``structured``;
-    catalog, ``ports``.
+    ``growth.trunks: ahead`` all are of the first one; no panels elsewhere. With ``zones: rows`` the rack of a row is
+    the outermost that no key names, at the end nearer to a cross tray. Source: case file, ``site``; design file,
+    ``structured``; catalog, ``ports``.
     """
     evidence, plan = cabled.evidence, cabled.evidence.plan
     stages = range(len(evidence.stage_names))
+    ends = ends_of_rows(evidence)
     for trunked in trunked_of(evidence):
+        proof.equal(f"{trunked.name}: racks of panels by row", trunked.kind.zones, ends)
         legs, panels = (
             defaultdict[str, list[int]](lambda: [0 for _ in stages]),
             defaultdict[str, list[tuple[int, int]]](list),
         )
         for stage in stages:
-            for route, links in _routes(cabled, trunked.index, trunked.kind.kind, stage).items():
+            for route, links in _routes(cabled, trunked, stage).items():
                 for rack in route:
                     legs[plan.ids[rack]][stage] += trunked.legs_of(evidence, links)
         for place in trunked.kind.panels:
@@ -208,7 +226,8 @@ def panels_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     """Every panel is in units of its rack that no device, no other panel and nothing kept by the rules of racks fills.
 
     Units 1 .. ``rack_units`` without those of devices, cable managers, power strips and the management switch; those
-    kept for patch panels are for panels. Source: case file, ``site.rack_rules``; catalog, ``rack_units``.
+    kept for patch panels are for panels. A rack at the end of a row has panels alone. Source: case file,
+    ``site.rack_rules``; catalog, ``rack_units``.
     """
     evidence, racks = cabled.evidence, DeviceRacks(cabled)
     floor, rules = evidence.plan.floor, evidence.case.site.rack_rules
@@ -217,6 +236,8 @@ def panels_fit_racks(proof: Proof, cabled: CabledDesign) -> None:
     others = (kept_units(evidence) - rules.patch_panel_units) if keeps else 0
     taken: dict[str, set[int]] = defaultdict(set, frames(evidence))
     panels = [place for trunked in trunked_of(evidence) for place in trunked.kind.panels]
+    for rack in ends_of_rows(evidence).values():
+        proof.holds(rack not in racks.units, f"{rack}: kept for panels, and has other devices")
     for place in panels:
         rack = place.rack
         blocked = taken[rack] | racks.units[rack] | set(range(top - others + 1, top + 1))

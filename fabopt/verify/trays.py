@@ -141,11 +141,11 @@ def _legs(evidence: Evidence, wiring: Wiring) -> Iterator[_Laid]:
     each in both of its racks, and jumpers in theirs.
     """
     links, racks, met = wiring.links, wiring.devices.rack, set[int]()
-    through = through_trunks(evidence, wiring).tolist()
+    zone_of = {row: of_kind.kind.zone for of_kind in through_trunks(evidence, wiring) for row in of_kind.rows.tolist()}
     sizes: dict[str, tuple[int, float]] = {}
     yield from _trunks(evidence)
-    columns = zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), through, strict=True)
-    for cable, a, b, in_trunk in columns:
+    columns = zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), strict=True)
+    for link, (cable, a, b) in enumerate(columns):
         if cable == NOTHING or not racks[a] or not racks[b]:
             continue
         if max(int(wiring.cables.a_connectors[cable]), int(wiring.cables.b_connectors[cable])) == 1:
@@ -157,11 +157,11 @@ def _legs(evidence: Evidence, wiring: Wiring) -> Iterator[_Laid]:
             product = evidence.product(part)
             assert isinstance(product, Cable | Fibre)
             sizes[part] = _size(product)
-        if in_trunk:
-            for rack in (racks[a], racks[b]):
-                yield _Laid((evidence.plan.rack_index(rack), evidence.plan.rack_index(rack)), *sizes[part])
-            continue
-        yield _Laid((evidence.plan.rack_index(racks[a]), evidence.plan.rack_index(racks[b])), *sizes[part])
+        ways = [(racks[a], racks[b])]
+        if link in zone_of:
+            ways = [(rack, zone_of[link](rack)) for rack in ways[0]]
+        for near, far in ways:
+            yield _Laid((evidence.plan.rack_index(near), evidence.plan.rack_index(far)), *sizes[part])
 
 
 def _size(body: CableBody) -> tuple[int, float]:

@@ -11,6 +11,7 @@ from fabopt.floor.group_runs import given_m, group_runs
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.racks import height_m
 from fabopt.schema.design import FabricDesign
+from fabopt.schema.structured import StructuredKind
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Devices, Floats, Ints
 
@@ -62,8 +63,11 @@ class MeasuredRuns:
 
     differ: ClassVar[bool] = True
 
-    def __init__(self, plan: FloorPlan, flat: FlatRuns, devices: Devices, trunked: Collection[str] = ()) -> None:
-        self._plan, self._flat, self._trunked = plan, flat, trunked
+    def __init__(
+        self, plan: FloorPlan, flat: FlatRuns, devices: Devices, trunked: Collection[StructuredKind] = ()
+    ) -> None:
+        self._plan, self._flat = plan, flat
+        self._zones = {str(kind.kind): _zones(plan, kind, devices) for kind in trunked}
         index = {rack: plan.rack_index(rack) for rack in set(devices.rack) if rack}
         self._rack = np.array([index.get(rack, -1) for rack in devices.rack])
         self._height_m = np.asarray(height_m(devices.unit, devices.height_u))
@@ -71,18 +75,26 @@ class MeasuredRuns:
     def of(self, kind: str, a: Ints, b: Ints) -> Floats:
         """The run of every link of a kind between the racks of both ends.
 
-        Links of attachments have the site's flat distance; those through trunks that of a jumper within a rack.
+        Links of attachments have the site's flat distance; those through trunks that of their jumper at the near end.
         """
         if kind in ATTACHED:
             return self._flat.of(kind, a, b)
-        if kind in self._trunked:
-            jumpers_m = np.full(len(a), self._plan.longest_in_rack_m)
-            return np.where(self._rack[a] == self._rack[b], self.between(a, b), jumpers_m)
+        if kind in self._zones:
+            zone = self._zones[kind]
+            to_panels_m = self._plan.to_panels_m(self._rack[a], self._height_m[a], zone[a])
+            jumpers_m = np.where(self._rack[a] == zone[a], self._plan.longest_in_rack_m, to_panels_m)
+            return np.where(zone[a] == zone[b], self.between(a, b), jumpers_m)
         return self.between(a, b)
 
     def between(self, a: Ints, b: Ints) -> Floats:
         """The run between the racks of every two devices."""
         return self._plan.run_m(self._rack[a], self._height_m[a], self._rack[b], self._height_m[b])
+
+
+def _zones(plan: FloorPlan, kind: StructuredKind, devices: Devices) -> Ints:
+    """The rack of the panels of every device, shape (devices,); -1 of one without a rack."""
+    zone = {rack: plan.rack_index(kind.zone(rack)) for rack in set(devices.rack) if rack}
+    return np.array([zone.get(rack, -1) for rack in devices.rack])
 
 
 def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]:
@@ -100,5 +112,4 @@ def flat_runs_m(embedded: Embedded, fabric: FabricDesign) -> Mapping[str, float]
 def runs_of(embedded: Embedded, fabric: FabricDesign, devices: Devices) -> Runs:
     """Runs that are measured where the case has a floor, else flat."""
     flat, floor = FlatRuns(flat_runs_m(embedded, fabric)), embedded.case.site.floor
-    trunked = {kind.kind for kind in fabric.structured}
-    return flat if floor is None else MeasuredRuns(embedded.plan, flat, devices, trunked)
+    return flat if floor is None else MeasuredRuns(embedded.plan, flat, devices, fabric.structured)

@@ -1,10 +1,11 @@
 """Which leg of which trunk every link takes, and the ports of panels at both of its ends.
 
-Links between two racks are dealt to the trunks of their route in turn, by stage, near device and port: those of one
-device are spread, on D equal trunks at most ceil(u / D) of its u links on one. Trunks are dealt to the panels of a rack
-in turn; the legs of one stay together as far as links of a device are spread over panels too. Later links come after,
-so that what is plugged in stays where it is. Legs that carry no link are dark. A leg between cassettes carries several
-links: legs are dealt to trunks in turn, as few as links fill, then links to these, and legs to panels by the first one.
+Links between two zones, racks or rows with panels at their ends, are dealt to the trunks of their route in turn, by
+stage, near device and port: those of one device are spread, on D equal trunks at most ceil(u / D) of its u links on
+one. Trunks are dealt to the panels of a rack in turn; the legs of one stay together as far as links of a device are
+spread over panels too. Later links come after, so that what is plugged in stays where it is. Legs that carry no link
+are dark. A leg between cassettes carries several links: legs are dealt to trunks in turn, as few as links fill, then
+links to these, and legs to panels by the first one.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ class TrunkLeg:
 class PulledTrunk:
     """A trunk between two racks, pulled at a stage (from 0), with all its legs.
 
-    ``cassette``: id of those that it ends in, None: feed-through; ``far_ports``: of each port of one at the first rack
-    that which its light goes to in one at the second.
+    ``of``: its links; ``cassette``: id of those that it ends in, None: feed-through; ``far_ports``: of each port of one
+    at the first rack that which its light goes to in one at the second.
     """
 
     name: str
@@ -94,12 +95,16 @@ class PulledTrunk:
     length_m: float
     stage: int
     fabric: str
-    kind: str
-    jumper: str
+    of: StructuredKind
     racks: tuple[str, str]
     legs: tuple[TrunkLeg, ...]
     cassette: str | None = None
     far_ports: tuple[int, ...] = (1,)
+
+    @property
+    def kind(self) -> str:
+        """The kind of links that it carries."""
+        return self.of.kind
 
     def fronts(self, leg: TrunkLeg, place: int) -> tuple[RackPort | None, RackPort | None]:
         """The ports in front at both racks of a place of a leg."""
@@ -143,7 +148,7 @@ class StructuredCabling:
                 for place, link in leg.lit:
                     a, b = trunk.fronts(leg, place)
                     if a is not None and b is not None:
-                        is_turned = rack[links.a[link]] != trunk.racks[0]
+                        is_turned = trunk.of.zone(rack[links.a[link]]) != trunk.racks[0]
                         by_link[link] = PatchedLink(trunk, leg, *((b, a) if is_turned else (a, b)), place)
         return by_link
 
@@ -168,16 +173,16 @@ def structured_of(design: Design, wiring: Wiring) -> StructuredCabling:
     panels, trunks = list[RackPanel](), list[PulledTrunk]()
     for index, fabric in enumerate(design.fabrics):
         for kind in fabric.structured:
-            laid = _PulledKind(Embedded(design), kind, fabric.name, _links(wiring, index, kind.kind))
+            laid = _PulledKind(Embedded(design), kind, fabric.name, _links(wiring, index, kind))
             panels += laid.panels
             trunks += laid.trunks(wiring, len(trunks))
     return StructuredCabling(tuple(panels), tuple(trunks))
 
 
-def _links(wiring: Wiring, fabric: int, kind: str) -> Mapping[frozenset[str], list[int]]:
-    """Links of a kind by the racks of their ends, in the order of dealing."""
-    links, rack = wiring.links, wiring.devices.rack
-    rows = np.flatnonzero((links.fabric == fabric) & (links.kind == KINDS.index(kind)))
+def _links(wiring: Wiring, fabric: int, kind: StructuredKind) -> Mapping[frozenset[str], list[int]]:
+    """Links of a kind by the racks of the panels of their ends, in the order of dealing."""
+    links, rack = wiring.links, list(map(kind.zone, wiring.devices.rack))
+    rows = np.flatnonzero((links.fabric == fabric) & (links.kind == KINDS.index(kind.kind)))
     order = np.lexsort((links.a_lane[rows], links.a_cage[rows], links.a[rows], links.stage[rows]))
     by_racks: dict[frozenset[str], list[int]] = defaultdict(list)
     for row in rows[order].tolist():
@@ -242,7 +247,7 @@ class _PulledKind:
                 used = carried.get((number, leg))
                 legs.append(TrunkLeg(leg, near, far, (None,) * self.per_leg if used is None else used.links))
             name, racks = f"T{before + number + 1:04d}", (route.a, route.b)
-            about = row.id, row.length_m, self._stage(row), self.fabric, self.kind.kind, self.kind.jumper
+            about = row.id, row.length_m, self._stage(row), self.fabric, self.kind
             yield PulledTrunk(name, *about, racks, tuple(legs), *self._cassette(part))
 
     def _cassette(self, part: Trunk) -> tuple[str | None, tuple[int, ...]]:
@@ -277,7 +282,8 @@ class _PulledKind:
         self, wiring: Wiring, pulled: Sequence[_Pulled], carried: Carried
     ) -> dict[Leg, tuple[RackPort, RackPort]]:
         """Ports behind panels at both ends of every leg that has them."""
-        links, rack_of, racks_of = wiring.links, wiring.devices.rack, defaultdict[int, set[str]](set)
+        links, racks_of = wiring.links, defaultdict[int, set[str]](set)
+        rack_of = list(map(self.kind.zone, wiring.devices.rack))
         needed: dict[str, list[Leg]] = defaultdict(list)
         for leg in sorted(carried, key=lambda leg: (carried[leg].stage, leg)):
             route = pulled[leg[0]][0]

@@ -54,15 +54,15 @@ def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[o
                 port, link = (leg.a, leg.b)[side], leg.links[place]
                 more = port.name if port is not None else "", positions_at(embedded, trunk, place, side == 1)
                 rear = trunk.name, str(leg.number)
-                front = _front(wiring, trunk.racks[side], link) if link is not None else front
+                front = _front(wiring, trunk, side, link) if link is not None else front
             about = panel.rack, panel.unit, connector, panel.product, panel.fabric, panel.kind, stages[panel.stage]
             yield panel.name, number, *front, *rear, NO if any(front) else YES, *about, *more
 
 
-def _front(wiring: Wiring, rack: str, link: int) -> tuple[str, str, str]:
-    """The cord in front of a port in a rack, and the device and port that it comes from."""
+def _front(wiring: Wiring, trunk: PulledTrunk, side: int, link: int) -> tuple[str, str, str]:
+    """The cord in front of a port at a side of a trunk, and the device and port that it comes from."""
     links, devices, cord = wiring.links, wiring.devices, cable_of(wiring, link)
     near = links.a[link]
-    if devices.rack[near] == rack:
+    if trunk.of.zone(devices.rack[near]) == trunk.racks[side]:
         return cord, devices.name[near], wiring.a_port[link]
     return far_cord(cord), devices.name[links.b[link]], wiring.b_port[link]

@@ -42,12 +42,22 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
     far = whole.assign(
         cable=[far_cord(name) for name in whole["cable"]],
         leg=[_of_leg(embedded, way, way.far) or leg for way, leg in zip(ways, whole["leg"], strict=True)],
+        run_m=[_far_run_m(embedded, wiring, links[row], patched[links[row]], ends) for row in index],
         **ends.columns("from", [way.far for way in ways]),
     )
     legs = pd.DataFrame(_legs(design, laid, ends), columns=list(rows.columns))
     cabled = pd.concat([rows.drop(rows.index[index]), _joined(near)]).sort_index()
     is_bought = cabled["cable"] != ""
     return pd.concat([cabled[is_bought], _joined(far), _joined(legs), cabled[~is_bought]], ignore_index=True)
+
+
+def _far_run_m(embedded: Embedded, wiring: Wiring, link: int, way: PatchedLink, ends: _PanelEnds) -> float:
+    """The run of the jumper at the far end of a link, to a panel anywhere in its rack."""
+    devices, plan, end = wiring.devices, embedded.plan, wiring.links.b[link]
+    rack, zone = plan.rack_index(devices.rack[end]), plan.rack_index(ends.panels[way.far.panel].rack)
+    if rack == zone:
+        return plan.longest_in_rack_m
+    return float(plan.to_panels_m(rack, height_m(devices.unit[end], devices.height_u[end]), zone))
 
 
 def _of_leg(embedded: Embedded, way: PatchedLink, port: RackPort) -> str:

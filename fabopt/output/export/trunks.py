@@ -168,5 +168,5 @@ def _mated(
         return Mated()
     cables, row = wiring.cables, wiring.links.cable[link]
     near, far = (embedded.part(id_, Transceiver) for id_ in (cables.a_module[row], cables.b_module[row]))
-    jumper, part = embedded.part(trunk.jumper, Fibre), embedded.part(trunk.product, Trunk)
+    jumper, part = embedded.part(trunk.of.jumper, Fibre), embedded.part(trunk.product, Trunk)
     return mated((near, far), (jumper, part, jumper), (products[leg.a.panel], products[leg.b.panel]))

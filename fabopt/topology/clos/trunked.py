@@ -1,14 +1,15 @@
 """Links of a Clos on a floor through trunks and panels: every way to cable a kind of links so.
 
-All links of a kind between racks are alike: a module, a jumper, a leg of a trunk between two panels, a jumper, a
-module; within a rack a link is one jumper. A way is a fibre for jumpers, the cheapest trunks of every route and panels
-of every rack, and the modules that stand the loss of the longest trunk. In a cluster that grows trunks and panels are
-decided for all stages together; what a stage has pulled stays.
+All links of a kind between zones, racks or rows with panels at their ends, are alike: a module, a jumper, a leg of a
+trunk between two panels, a jumper, a module; within a zone a link is one jumper. A way is a fibre for jumpers, the
+cheapest trunks of every route and panels of every zone, and the modules that stand the loss of the longest trunk. In a
+cluster that grows trunks and panels are decided for all stages together; what a stage has pulled stays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -49,28 +50,39 @@ class TrunkedWay(NamedTuple):
 
 
 class LinksBetween(NamedTuple):
-    """Links of a kind: all, and those between each two racks, as indices of the plan in its order, by every stage."""
+    """Links of a kind: all, and those between each two racks of panels, as indices of the plan in its order, by every
+    stage. ``jumper_m``: what jumpers have to cover.
+    """
 
     links: int
-    routes: tuple[tuple[int, int, tuple[int, ...]], ...]
+    routes: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
+    jumper_m: float = 0.0
 
 
 def links_between(problem: Problem, clos: ClosNetwork, kind: LinkType) -> LinksBetween:
-    """The links of a kind by pair of racks."""
+    """The links of a kind by pair of racks of panels."""
     placement = clos.placement
     assert isinstance(placement, RackPlacement)
     links = links_of_kind(problem, clos, kind)
     cabling = None if links is None else links.cabling(numbers_of(clos.parts.nic, clos.shape))
     if cabling is None:
-        return LinksBetween(0, ())
+        return LinksBetween(0)
     below, above = placement.ends(kind.name)
-    ends = np.sort(np.stack([below.rack[cabling.links.a], above.rack[cabling.links.b]]), axis=0)
+    zones = problem.floor.zone_of[np.stack([below.rack[cabling.links.a], above.rack[cabling.links.b]])]
+    ends = np.sort(zones, axis=0)
     stages, apart = max(1, len(clos.stages)), ends[0] != ends[1]
     pairs, route = np.unique(ends[:, apart], axis=1, return_inverse=True)
     stage = of_links(cabling.numbers, clos.stages, kind.name, cabling.links)[apart] if clos.stages else 0
     added = np.bincount(np.ravel(route) * stages + stage, minlength=pairs.shape[1] * stages).reshape(-1, stages)
     routes = zip(*pairs.tolist(), map(tuple, added.cumsum(axis=1).tolist()), strict=True)
-    return LinksBetween(ends.shape[1], tuple(routes))
+    jumper_m = problem.floor.plan.longest_in_rack_m
+    if problem.floor.ends:
+        runs_m = placement.runs_m(kind.name, cabling.links)[~apart], *(
+            problem.floor.plan.to_panels_m(of_tier.rack[end], of_tier.height_m[end], zone)[apart]
+            for of_tier, end, zone in zip((below, above), (cabling.links.a, cabling.links.b), zones, strict=True)
+        )  # fmt: skip
+        jumper_m = max(jumper_m, float(np.concatenate(runs_m).max()))
+    return LinksBetween(ends.shape[1], tuple(routes), jumper_m)
 
 
 def ways_of(
@@ -81,11 +93,12 @@ def ways_of(
     """
     links = links_of_kind(problem, clos, kind)
     assert links is not None
-    run_m = problem.floor.plan.longest_in_rack_m
-    straight = [one for one in links.joins(run_m, True) if one.mode is Mode.LINK and kind.need.quantities(one).fits]
-    for parts in trunk_parts(problem):
-        joined = [one for one in straight if one.cable is parts.jumper]
+    over_run = links.joins(between.jumper_m, True)
+    straight = [one for one in over_run if one.mode is Mode.LINK and kind.need.quantities(one).fits]
+    for alike in trunk_parts(problem):
+        joined = [one for one in straight if one.cable.id == alike.jumper.id]
         if joined:
+            parts = replace(alike, jumper=joined[0].cable)
             lengths = {item.length_m or 0.0 for items, _ in parts.trunks for item in items} if is_timed else set()
             yield from _ways(problem, clos, links, between, parts, joined, lengths)
 
@@ -198,6 +211,7 @@ def _trunked(
         parts.connector,
         parts.fibre,
         parts.jumper,
+        tuple(problem.floor.ends.items()),
         tuple(np.diff(np.sum([links for *_, links in between.routes], axis=0), prepend=0).tolist()),
         tuple(
             TrunkedRoute(ids[a], ids[b], links[-1], legs_of(links[-1], spare, parts.links_per_leg), trunks)

@@ -118,7 +118,7 @@ class Objects:
     @cached_property
     def racks_in_use(self) -> tuple[str, ...]:
         """Racks with devices in them, in the order of the floor; none without a floor plan."""
-        used = set(filter(None, self.wiring.devices.rack))
+        used = {*filter(None, self.wiring.devices.rack), *(panel.rack for panel in self.cabling.panels)}
         return tuple(rack for rack in self.embedded.plan.ids if rack in used) if used else ()
 
     @property
@@ -214,7 +214,7 @@ class Objects:
         return CsvTable(("name", "slug", "color", "vm_role"), list(rows))
 
     def racks(self) -> CsvTable:
-        """The racks with devices in them."""
+        """The racks with devices or panels in them."""
         table = CsvTable(("site", "name", "status", "form_factor", "width", "u_height", "desc_units"))
         for rack in self.racks_in_use:
             units = self.embedded.plan.floor.rack_units

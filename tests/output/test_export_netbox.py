@@ -83,6 +83,11 @@ def through_trunks() -> Made:
     return design, wiring_of(design)
 
 
+def between_rows() -> Made:
+    design = trunked.solved(trunked.in_rows({"spare_legs": 0.5}))
+    return design, wiring_of(design)
+
+
 def through_cassettes() -> Made:
     design = trunked.solved(*trunked.BROKEN_OUT["reversed"])
     return design, wiring_of(design)
@@ -102,6 +107,7 @@ SAMPLES: dict[str, Callable[[], Made]] = {
     "no profile": lambda: cabled(no_profile()),
     "trunks": lambda: through_trunks(),
     "cassettes": lambda: through_cassettes(),
+    "in rows": lambda: between_rows(),
     **{f"shuffles {size}": lambda size=size: through_shuffles(*size) for size in (SIZES[0], SIZES[1], *SIZES[2:5:2])},
 }
 
@@ -272,12 +278,12 @@ def test_links_through_shuffles_are_read_back(size: tuple[int, int, int, int], r
     assert not read_back(pair, tmp_path, release).half
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_each_link_through_trunks_is_traced_through_the_planned_panels(release: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "release"), [*(("trunks", release) for release in RELEASES), ("in rows", "4.7")])
+def test_each_link_through_trunks_is_traced_through_the_planned_panels(name: str, release: str, tmp_path: Path) -> None:
     """Over the written tables alone: cord, front port, rear port, leg, rear port, front port, cord, as ``trunks.csv``
     has them; no cable ends at nothing, and none where another one does.
     """
-    pair = made("trunks")
+    pair = made(name)
     written(pair, tmp_path, release)
     ends = [
         [(row[f"side_{side}_device"], row[f"side_{side}_name"], row[f"side_{side}_type"]) for side in "ab"]

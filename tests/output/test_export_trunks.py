@@ -20,18 +20,22 @@ from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from tests.samples.small import Json
-from tests.samples.trunked import BROKEN_OUT, broken_out, cassettes, hall, parts, solved
+from tests.samples.trunked import BROKEN_OUT, broken_out, cassettes, hall, in_rows, parts, solved
 
 
 def through_cassettes() -> Design:
     return solved(*BROKEN_OUT["in order"])
 
 
+def between_rows() -> Design:
+    return solved(in_rows({"spare_legs": 0.5}))
+
+
 def structured(products: Json | None = None) -> Design:
     return solved(hall({"leaf-spine": "structured", "spare_legs": 0.5}), products)
 
 
-@pytest.mark.parametrize("made", [structured, through_cassettes])
+@pytest.mark.parametrize("made", [structured, through_cassettes, between_rows])
 def test_each_link_is_followed_from_device_to_device(made: Callable[[], Design]) -> None:
     """Cord, port of a panel, leg of a trunk, port of a panel, cord: as the list of links has it."""
     design = made()

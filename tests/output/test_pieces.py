@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -28,7 +29,7 @@ from fabopt.wiring.structured import structured_of
 from tests.output.test_export_racks import sums_are_totals
 from tests.samples import export_samples
 from tests.samples.small import Json
-from tests.samples.trunked import BROKEN_OUT, LABOUR, broken_out, cassettes, hall, panel, parts, solved, trunk
+from tests.samples.trunked import BROKEN_OUT, LABOUR, broken_out, cassettes, hall, in_rows, panel, parts, solved, trunk
 from tests.solution.test_trunks_in_growth import growing, small_parts
 
 LABELLED = {**LABOUR, "minutes": {**LABOUR["minutes"], "label": 2, "dress": 3}}
@@ -41,6 +42,7 @@ HALLS = {
     "servers too": (hall(BOTH, LABELLED), parts()),
     "direct": (hall("direct", LABELLED), parts()),
     "cassettes": (hall(BOTH, LABELLED), BROKEN_OUT["reversed"][1]),
+    "in rows": (in_rows({"spare_legs": 0.5}, LABELLED), parts()),
 }
 
 
@@ -90,13 +92,16 @@ def test_lists_and_crews_have_what_is_on_the_bill(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(HALLS) - {"direct"}))
-def test_jumpers_stay_in_their_racks_and_trunks_run_between_panels(name: str) -> None:
+def test_jumpers_stay_in_their_zones_and_trunks_run_between_panels(name: str) -> None:
+    """Zones are racks, or rows with panels at their ends, to which jumpers run as far as their list says."""
     design = design_of(name)
+    zone = "[0-9]+$" if name == "in rows" else "$"
     wiring, trunks = wiring_of(design), trunk_table(design, wiring_of(design))
     rows = schedule(design, wiring)
     kinds = {kind.kind for fabric in design.fabrics for kind in fabric.structured}
     is_trunk = rows["part"].isin(trunks["product"])
-    between = rows[rows["kind"].isin(kinds) & (rows["from_rack"] != rows["to_rack"])]
+    zones = [rows[side].str.replace(zone, "", regex=True) for side in ("from_rack", "to_rack")]
+    between = rows[rows["kind"].isin(kinds) & (zones[0] != zones[1])]
     assert set(between["cable"]) == set(trunks["trunk"]) == set(rows[is_trunk]["cable"])
     assert is_trunk.sum() == trunks.groupby(["trunk", "leg"]).ngroups
     assert (rows["length_m"] >= rows["run_m"]).all()
@@ -118,7 +123,8 @@ def test_jumpers_stay_in_their_racks_and_trunks_run_between_panels(name: str) ->
         assert leg.link == f"{near.from_device} {near.from_port} > {far.to_device} {far.to_port}"
         assert near.from_label == f"{near.from_device} {near.from_port} > {ports[0]}"
         assert far.to_label == f"{far.to_device} {far.to_port} > {ports[1]}"
-        assert (near.from_rack, far.from_rack) == (near.to_rack, far.to_rack)
+        ends = [re.sub(zone, "", rack) for rack in (near.from_rack, near.to_rack, far.from_rack, far.to_rack)]
+        assert ends[0] == ends[1] and ends[2] == ends[3]
         assert bool(near.from_optic) and bool(far.to_optic) and not near.to_optic and not far.from_optic
 
 
@@ -258,7 +264,7 @@ def test_ports_of_an_early_stage_are_those_of_the_last(made: Callable[[], Json])
     )
 )
 @pytest.mark.parametrize("name", ["cables", "crew", "labels", "trays", "racks", "weight", "air", "power", "netbox"])
-@pytest.mark.parametrize("hall_name", ["servers too", "loose", "cassettes"])
+@pytest.mark.parametrize("hall_name", ["servers too", "loose", "cassettes", "in rows"])
 def test_every_list_is_written(name: str, hall_name: str, tmp_path: Path) -> None:
     design = design_of(hall_name)
     assert all(path.stat().st_size > 0 for path in export(design, wiring_of(design), [name], tmp_path, Options()))

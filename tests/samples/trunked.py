@@ -96,6 +96,12 @@ def hall(cabling: object = "structured", labour: Json | None = None, **changes: 
     return {**content, "rules": {"rack-rules": False, **content.get("rules", {})}}
 
 
+def in_rows(cabling: Json | None = None, labour: Json | None = None, **changes: Any) -> Json:
+    """A hall of two rows, each with panels in a rack of their own at its end."""
+    floor = {"rows": 2, "racks_per_row": 5, **changes.pop("floor", {})}
+    return hall({"leaf-spine": "structured", "zones": "rows", **(cabling or {})}, labour, floor=floor, **changes)
+
+
 def inputs(content: Json, products: Json | None = None) -> Inputs:
     """A case with the small catalog and its trunks."""
     return inputs_from_objects(content, parts() if products is None else products)

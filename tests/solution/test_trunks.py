@@ -411,7 +411,7 @@ def channels_of(design: Design) -> Iterator[Mated]:
         cable = wiring.links.cable[row]
         ids = wiring.cables.a_module[cable], wiring.cables.b_module[cable]
         near, far = (embedded.part(id_, Transceiver) for id_ in ids)
-        jumper = embedded.part(patched.trunk.jumper, Fibre)
+        jumper = embedded.part(patched.trunk.of.jumper, Fibre)
         pieces = jumper, embedded.part(patched.trunk.product, Trunk), jumper
         yield mated((near, far), pieces, [product_of[port.panel] for port in (patched.near, patched.far)])
 

@@ -12,11 +12,13 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
 from math import ceil
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from fabopt.floor.racks import height_m
 from fabopt.network.clos_stages import of_links
 from fabopt.parts.items import Item
 from fabopt.parts.switches import CageUse
@@ -82,17 +84,36 @@ class Counted:
         assert isinstance(placement, RackPlacement)
         below, above = placement.ends("leaf-spine")
         stages = of_links(cabling.numbers, self.clos.stages, "leaf-spine", cabling.links).tolist()
-        jumper = next(
-            item for item in items.lengths(self.fibre["id"]) if (item.length_m or 0.0) >= plan.longest_in_rack_m
-        )
+        zone, low_m, run_m = self.zones(), height_m(1, 0), plan.longest_in_rack_m
+        for a, b in zip(cabling.links.a.tolist(), cabling.links.b.tolist(), strict=True):
+            (rack, up_m), (other, down_m) = ((int(of.rack[at]), of.height_m[at]) for of, at in ((below, a), (above, b)))
+            if zone[rack] == zone[other]:
+                run_m = max(run_m, float(plan.run_m(rack, up_m, other, down_m)))
+            elif self.in_rows:
+                ends = (rack, up_m), (other, down_m)
+                run_m = max(run_m, *(float(plan.run_m(at, high_m, zone[at], low_m)) for at, high_m in ends))
+        jumper = next((item for item in items.lengths(self.fibre["id"]) if (item.length_m or 0.0) >= run_m), None)
+        if jumper is None:
+            return None
         total = self.modules(near, cabling.links.a) + self.modules(far, cabling.links.b)
         on_route = defaultdict[tuple[int, int], Counter[int]](Counter)
         for a, b, stage in zip(cabling.links.a.tolist(), cabling.links.b.tolist(), stages, strict=True):
-            racks = sorted((int(below.rack[a]), int(above.rack[b])))
+            racks = sorted((zone[int(below.rack[a])], zone[int(above.rack[b])]))
             total += (1 + (racks[0] != racks[1])) * jumper.unit_costs[stage]
             if racks[0] != racks[1]:
                 on_route[racks[0], racks[1]][stage] += 1
         return total + self.trunks(on_route) if on_route else None
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether panels are in the first racks of their rows."""
+        return self.problem.case.site.zones == "rows"
+
+    def zones(self) -> list[int]:
+        """The rack of the panels of every rack."""
+        plan = self.problem.floor.plan
+        first = {row: min(np.flatnonzero(plan.row == row).tolist()) for row in set(plan.row.tolist())}
+        return [first[row] if self.in_rows else rack for rack, row in enumerate(plan.row.tolist())]
 
     def modules(self, use: CageUse, of_links: Ints) -> int:
         """Cents of the modules at one end of links, those of a switch filling one cage after another."""
@@ -199,7 +220,28 @@ def test_the_whole_optimum_with_cassettes_is_the_cheapest_of_all(seed: int, monk
     solved_and_counted(rng, products, monkeypatch)
 
 
-def solved_and_counted(rng: random.Random, products: Json, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.long(but=("2",))
+@pytest.mark.parametrize("seed", range(24))
+def test_the_whole_optimum_with_panels_at_ends_of_rows_is_the_cheapest_of_all(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As above, in two rows whose first racks are for panels, between rows of random width."""
+    rng, products = random.Random(seed), random_parts(seed)
+    if seed % 3 == 0:
+        products.update({kind: broken_out()[kind] for kind in ("fibres", "panels", "transceivers")})
+    for fibre in products["fibres"]:
+        fibre["lengths"] = [{"m": m, "price_usd": rng.randint(10, 60) + m} for m in (3, 7, 8, 10, 30, 60)]
+    floor = {"rows": 2, "racks_per_row": 3, "aisle_m": rng.choice([1.2, 20])}
+    solved_and_counted(rng, products, monkeypatch, floor, "rows")
+
+
+def solved_and_counted(
+    rng: random.Random,
+    products: Json,
+    monkeypatch: pytest.MonkeyPatch,
+    floor: Mapping[str, object] = MappingProxyType({"racks_per_row": 4}),
+    zones: str = "racks",
+) -> None:
     """The optimum of a hall with random stages and words costs what the cheapest of all designs does."""
     products.update({kind: [one for one in products[kind] if one["id"] in ("small", "nic-400")]
                      for kind in ("switches", "nics")})  # fmt: skip
@@ -207,7 +249,7 @@ def solved_and_counted(rng: random.Random, products: Json, monkeypatch: pytest.M
     stages = [{"name": f"s{at}", "month": 12 * at, "servers": size} for at, size in enumerate(sizes)]
     fall = {kind: rng.choice([0, 0.1, 0.3]) for kind in ("trunk", "panel", "fibre", "switch")}
     content = hall(
-        rng.choice(["structured", "any"]), LABOUR, floor={"racks_per_row": 4}, stages=stages,
+        {"leaf-spine": rng.choice(["structured", "any"]), "zones": zones}, LABOUR, floor=floor, stages=stages,
         finance={"price_decline": fall}, growth={"trunks": rng.choice(WORDS)},
     )  # fmt: skip
     design = solved(content, products)

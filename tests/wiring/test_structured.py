@@ -13,7 +13,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.dealing import TrunkRoom, dealt, dealt_together
 from fabopt.wiring.model import KINDS
 from fabopt.wiring.structured import RackPort, StructuredCabling, structured_of
-from tests.samples.trunked import BROKEN_OUT, hall, panel, parts, solved, trunk
+from tests.samples.trunked import BROKEN_OUT, hall, in_rows, panel, parts, solved, trunk
 
 
 def test_no_leg_is_taken_twice_and_links_of_a_leaf_are_spread() -> None:
@@ -108,6 +108,7 @@ HALLS = {
     "plain": (hall(), None),
     "spare": (hall({"leaf-spine": "structured", "spare_legs": 0.5}), None),
     "many": (hall(servers=3), parts([trunk("t2", 2, 90)], [panel("p4", 4, 50)])),
+    "in rows": (in_rows({"spare_legs": 0.5}), None),
     "wide": (hall(), parts([trunk("t12", 12, 300)], [panel("p24", 24, 300)])),
     **BROKEN_OUT,
 }
@@ -122,7 +123,8 @@ def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
     ports = [port for one in cabling.trunks for leg in one.legs for port in (leg.a, leg.b) if port is not None]
     assert len(set(ports)) == len(ports) and all(1 <= port.port <= sizes[port.panel] for port in ports)
     lit = {link: (one, leg) for one in cabling.trunks for leg in one.legs for _, link in leg.lit}
-    rack = wiring.devices.rack
+    kinds = design.fabrics[0].structured
+    rack = [f"{one[:1]}01" if kinds[0].zones else one for one in wiring.devices.rack]
     between = [
         row
         for row, (a, b) in enumerate(zip(wiring.links.a.tolist(), wiring.links.b.tolist(), strict=True))
@@ -133,7 +135,6 @@ def test_every_link_between_racks_has_a_leg_and_two_ports(name: str) -> None:
         assert leg.a is not None and leg.b is not None
         assert (racks[leg.a.panel], racks[leg.b.panel]) == one.racks
         assert set(one.racks) == {rack[wiring.links.a[row]], rack[wiring.links.b[row]]}
-    kinds = design.fabrics[0].structured
     assert len(cabling.trunks) == sum(row.count for kind in kinds for row in kind.trunks)
     plugged = sum(leg.a is not None for one in cabling.trunks for leg in one.legs)
     assert plugged >= sum(route.legs for kind in kinds for route in kind.routes)

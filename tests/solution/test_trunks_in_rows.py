@@ -1,0 +1,80 @@
+"""Panels at the ends of rows: where they stand, what they save, and files and cases that are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from fabopt.errors import InputError
+from fabopt.schema.design import Design
+from fabopt.verify import verify
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import KINDS
+from tests.samples.small import Json, usd
+from tests.samples.trunked import LABOUR, in_rows, inputs, solved
+from tests.solution.test_trunks import broken, failed
+
+
+def racks_of(design: Design) -> set[str]:
+    return {rack for rack in wiring_of(design).devices.rack if rack}
+
+
+@pytest.mark.parametrize(
+    ("floor", "racks"),
+    [
+        ({}, ["A01", "B01"]),
+        ({"racks_per_row": 6, "cross_trays": [6]}, ["A06", "B06"]),
+        ({"racks_per_row": 7, "blocked": ["A01"], "reserved": ["B02"], "network_racks": ["B01"]}, ["A02", "B03"]),
+    ],
+)
+def test_panels_stand_at_the_ends_of_rows(floor: Json, racks: list[str]) -> None:
+    """In the outermost rack that nothing else is for, at the end nearer to a cross tray; with nothing beside them."""
+    design = solved(in_rows(floor=floor))
+    assert (design.status, failed(design)) == ("optimal", [])
+    (kind,) = design.fabrics[0].structured
+    assert list(kind.zones.values()) == racks
+    assert {place.rack for place in kind.panels} == {end for route in kind.routes for end in (route.a, route.b)}
+    assert {place.rack for place in kind.panels} <= set(racks) and not racks_of(design) & set(racks)
+    links, rack = wiring_of(design).links, wiring_of(design).devices.rack
+    ends = zip(links.kind.tolist(), links.a.tolist(), links.b.tolist(), strict=True)
+    between = sum(KINDS[number] == kind.kind and rack[a][0] != rack[b][0] for number, a, b in ends)
+    assert between == kind.far_jumpers == sum(route.links for route in kind.routes) > 0
+
+
+def test_jumpers_are_pulled_and_a_row_needs_one_trunk_where_racks_need_several() -> None:
+    """Panels in racks need a trunk between each two; jumpers to the end of a row are longer and are paid as leads."""
+    rows, racks = (solved(in_rows({"zones": zones}, LABOUR)) for zones in ("rows", "racks"))
+    (of_rows,), (of_racks,) = (design.fabrics[0].structured for design in (rows, racks))
+    assert len(of_rows.routes) == 1 < len(of_racks.routes) and of_rows.jumper_m > of_racks.jumper_m
+    assert sum(row.count for row in of_rows.trunks) < sum(row.count for row in of_racks.trunks)
+    work = {row.id for row in rows.bom}
+    assert "labour-jumper" not in work and "labour-jumper" in {row.id for row in racks.bom}
+    assert usd(rows) != usd(racks)
+
+
+def test_files_that_break_rules_of_rows_are_refused() -> None:
+    design = solved(in_rows())
+    (kind,) = design.fabrics[0].structured
+    assert "panels_hold_trunks" in broken(design, zones={**kind.zones, "B": "B02"})
+    assert {"panels_hold_trunks", "trunks_hold_legs"} <= broken(design, zones={})
+    assert "trunks_hold_legs" in broken(design, jumper_m=3)
+    elsewhere = kind.panels[0].model_copy(update={"rack": f"{kind.panels[0].rack[0]}02"})
+    assert "panels_hold_trunks" in broken(design, panels=(elsewhere, *kind.panels[1:]))
+    fabric = design.fabrics[0]
+    assert fabric.placement is not None
+    (rack, _), *others = fabric.placement.spine
+    at_end = fabric.placement.model_copy(update={"spine": ((kind.zones[rack[0]], 1), *others)})
+    moved = design.model_copy(update={"fabrics": (fabric.model_copy(update={"placement": at_end}),)})
+    assert "panels_fit_racks" in {check.name for check in verify(moved) if not check.ok}
+
+
+@pytest.mark.parametrize(
+    ("floor", "told"),
+    [
+        ({"rows": 1, "racks_per_row": 8}, "there is one row"),
+        ({"server_racks": ["A01", "A02", "A03", "A04", "A05", "B01"]}, "no rack of row A is left for panels"),
+    ],
+)
+def test_halls_without_a_place_for_panels_are_refused(floor: Json, told: str) -> None:
+    with pytest.raises(InputError, match=told) as refused:
+        inputs(in_rows(floor=floor))
+    assert "site.cabling.zones" in str(refused.value)

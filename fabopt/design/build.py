@@ -204,6 +204,7 @@ def with_racks(totals: Totals, problem: Problem, fabrics: Sequence[FabricDesign]
     for fabric in fabrics:
         racks |= {rack for rack, _ in (*fabric.places.leaf, *fabric.places.spine, *fabric.places.core)}
         racks |= racks_in_use(fabric.places.attachments.values())
+        racks |= {place.rack for kind in fabric.structured for place in kind.panels}
     devices = sum(
         appliance.attachment.boxes * exact(appliance.attachment.rack_units or 0)
         for appliance in appliances_of(problem.case)

@@ -94,8 +94,8 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     """Totals are the sums of the bill and of the tiers.
 
     capex = sum of total_usd; power = sum over network lines; cluster power adds the servers, unknown if theirs is;
-    switches, NICs, modules, cables (with fibres) = sums of in_use; racks with devices, and the units of servers,
-    switches and attachments in them. Source: design file, ``totals``.
+    switches, NICs, modules, cables (with fibres) = sums of in_use; racks with devices or panels, and the units of
+    servers, switches and attachments in them. Source: design file, ``totals``.
     """
     totals, server = totals_of(evidence), evidence.server
     spent, power = capex_cents(evidence), network_milliwatts(evidence)
@@ -131,6 +131,7 @@ def _racks(evidence: Evidence) -> set[str]:
         places = fabric.places
         for of_role in (places.leaf, places.spine, places.core, *places.attachments.values()):
             racks.update(rack for rack, _ in of_role)
+        racks.update(place.rack for kind in fabric.structured for place in kind.panels)
     return racks
 
 

@@ -16,7 +16,7 @@ def row_ends(case: Case) -> dict[str, str]:
     The outermost that no key names for anything, at the end nearer to a cross tray, of equally near ones the first.
     """
     floor = case.site.floor
-    if floor is None or not case.site.trunked or case.site.zones != "rows":
+    if not floor or not case.site.trunked or case.site.zones != "rows":
         return {}
     plan = FloorPlan(floor, _named(case))
     lost, ends = set(plan.cut_off()), dict[str, str]()
@@ -32,7 +32,7 @@ def row_ends(case: Case) -> dict[str, str]:
 def rows_without_end(case: Case) -> Iterator[str]:
     """Rows in which devices may stand, and no rack is left for panels."""
     floor, ends = case.site.floor, row_ends(case)
-    if floor is not None and ends:
+    if floor and ends:
         plan = FloorPlan(floor)
         for row in np.unique(plan.row[plan.usable]).tolist():
             if plan.row_names[row] not in ends:

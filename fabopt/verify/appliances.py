@@ -267,7 +267,7 @@ def _free(evidence: Evidence, floor: Floor) -> list[str]:
 def ends_of_rows(evidence: Evidence) -> dict[str, str]:
     """The rack at the end of each row that is for panels, by row; none where these are in the racks of devices."""
     site = evidence.case.site
-    if site.floor is None or not site.trunked or site.zones != "rows":
+    if not site.floor or not site.trunked or site.zones != "rows":
         return {}
     ends: dict[str, str] = {}
     for rack in _unnamed(evidence, site.floor):

@@ -78,9 +78,9 @@ def measured_m(evidence: Evidence, wiring: Wiring) -> Floats:
 
 
 class ThroughTrunks(NamedTuple):
-    """The links of a kind that run through trunks, as rows of the wiring, shape (links,); ``index``: of the fabric."""
+    """The links of a kind that run through trunks, as rows of the wiring, shape (links,); ``fabric``: its index."""
 
-    index: int
+    fabric: int
     kind: StructuredKind
     rows: Ints
 

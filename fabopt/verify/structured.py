@@ -163,7 +163,7 @@ def _jumper_run_m(cabled: CabledDesign, trunked: TrunkedLinks) -> float:
     evidence, wiring, links = cabled.evidence, cabled.wiring, cabled.wiring.links
     runs_m = [evidence.plan.longest_in_rack_m]
     for through in through_trunks(evidence, wiring):
-        if (through.index, through.kind.kind) == (trunked.index, trunked.kind.kind):
+        if (through.fabric, through.kind.kind) == (trunked.index, trunked.kind.kind):
             within = np.setdiff1d(_rows(cabled, trunked.index, trunked.kind.kind), through.rows)
             runs_m += ways_m(evidence, wiring)[within].tolist()
             for end in (links.a, links.b):

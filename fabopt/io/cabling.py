@@ -50,7 +50,7 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
 def _zone_faults(case: Case, file: str) -> Iterator[Fault]:
     """Faults of panels at the ends of rows."""
     floor, hint = case.site.floor, "leave it out, so that panels stand in the racks of their devices"
-    if not floor or case.site.zones == "racks":
+    if not floor or case.site.zones != "rows":
         return
     if sum(part.rows for part in floor.parts) < 2:
         yield fault(file, f"{KEY}.zones", "there is one row, and trunks run between rows", "rows", hint=hint)

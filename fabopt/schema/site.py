@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
@@ -153,6 +154,13 @@ class Site(Strict):
     def zones(self) -> ZonesWord:
         """Where the panels of trunks stand."""
         return self.cabling.zones if isinstance(self.cabling, CablingOfKinds) else "racks"
+
+    def kinds_cabled(
+        self, words: Mapping[str, CablingWord] | None = None, zones: ZonesWord | None = None
+    ) -> CablingOfKinds:
+        """How links are cabled by kind, with other words of its kinds, or panels elsewhere."""
+        said = self.trunked if words is None else words
+        return CablingOfKinds.model_validate({**said, "spare_legs": self.spare_legs, "zones": zones or self.zones})
 
     @property
     def has_floor(self) -> bool:

@@ -11,8 +11,8 @@ from pydantic import Field
 from fabopt.schema.base import Strict, is_as, is_empty, is_open
 
 CablingWord = Literal["direct", "structured", "any"]
-# Where panels stand; in the racks of their devices, or at the end of each row.
-ZonesWord = Literal["racks", "rows"]
+# Where panels stand; in the racks of their devices, at the end of each row, or wherever it is cheaper.
+ZonesWord = Literal["racks", "rows", "any"]
 StructuredLinks = Literal["server-leaf", "leaf-spine", "spine-core"]
 # Kinds of links that trunks may carry, from the servers up, and those of which a plain word speaks.
 TRUNKED: Final[tuple[StructuredLinks, ...]] = ("server-leaf", "leaf-spine", "spine-core")
@@ -27,8 +27,8 @@ class CablingOfKinds(Strict):
         leaf_spine: From leaves to spines.
         spine_core: From spines to cores.
         spare_legs: Legs of trunks kept free on every route, as a share of those in use.
-        zones: Where panels stand; in the `racks` of their devices, or in `rows`, for all devices of a row in a rack at
-            its end that has nothing else.
+        zones: Where panels stand; in the `racks` of their devices, in `rows`, for all devices of a row in a rack at its
+            end that has nothing else, or, for all kinds alike, `any`, whichever is cheaper.
     """
 
     of_one: ClassVar[tuple[str, ...] | None] = OF_A_WORD

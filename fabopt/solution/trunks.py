@@ -3,17 +3,19 @@
 Trunks and panels are part of the search, the units of panels are not: an answer whose racks have room for its panels is
 as good as any. If one has none, units for panels are kept in every rack, and the answer then is not proven. Where links
 are leads or trunks, whichever is cheaper, the answer with leads alone is looked at too: it has switches in places that
-no search with trunks looks at. Points of a study are found the same way, problem by problem (``TrunkedWays``).
+no search with trunks looks at. Where panels are in racks or in rows, whichever is cheaper, so are both. Points of a
+study are found the same way, problem by problem (``TrunkedWays``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from fabopt.floor.row_ends import row_ends, rows_without_end
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import what_decides
 from fabopt.problem.problem import Problem, problem_of
@@ -25,7 +27,7 @@ from fabopt.rules.defaults import RACK_RULES, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.design import Conflict, Design
 from fabopt.schema.site import Site
-from fabopt.schema.structured import TRUNKED, CablingOfKinds, CablingWord
+from fabopt.schema.structured import CablingWord
 from fabopt.search.answer import Answer, bounded_by
 from fabopt.solution.designs import design_of
 from fabopt.solution.question import Answers, Question
@@ -37,6 +39,7 @@ Settle = Callable[[Question], tuple[Question, Answers]]
 Found = TypeVar("Found")
 # The most solves with other values of a rule of racks.
 MOST_ROUNDS = 3
+IN_ROWS, LEADS = "panels at the ends of rows", "leads where trunks are not asked for"
 
 
 def with_trunks(asked: Question, settle: Settle) -> tuple[Question, Answers]:
@@ -50,10 +53,10 @@ def with_trunks(asked: Question, settle: Settle) -> tuple[Question, Answers]:
     # nothing that was met before knows of trunks
     alone = replace(asked, known=None, lower_than=None, tried=())
     ways = [_with_room(alone, settle)]
-    if "any" in case.site.trunked.values():
-        asked.settings.progress("the same with leads where trunks are not asked for")
+    for told, keys in _other_sites(case):
+        asked.settings.progress(f"the same with {told}")
         try:
-            ways.append(_with_room(replace(alone, inputs=_with_site(alone.inputs, _leads(case.site))), settle))
+            ways.append(_with_room(replace(alone, inputs=_with_site(alone.inputs, keys)), settle))
         except StoppedError:
             ways.append(_TrunkedAnswers(alone, Answers(ways[0].answers.tried, complete=False), is_bounded=False))
     best = min(ways, key=lambda way: (way.value is None, way.value or 0))
@@ -188,11 +191,20 @@ def _rack_rule(site: Site, key: str, value: int) -> dict[str, object]:
     return {"rack_rules": site.rack_rules.model_copy(update={key: value})}
 
 
-def _leads(site: Site) -> dict[str, object]:
-    """The key of a site with leads where links may be leads."""
-    words = site.trunked
-    said: dict[str, CablingWord] = {kind: "structured" for kind in TRUNKED if words.get(kind) == "structured"}
-    return {"cabling": CablingOfKinds.model_validate({**said, "spare_legs": site.spare_legs, "zones": site.zones})}
+def _other_sites(case: Case) -> Iterator[tuple[str, dict[str, object]]]:
+    """What else a case with trunks may be, as a key of its site, with words for it: panels in rows in place of racks,
+    and leads where links may be leads. What is `any` of zones is racks, until it is rows.
+    """
+    site, words = case.site, case.site.trunked
+    in_rows = case.model_copy(update={"site": site.model_copy(update={"cabling": site.kinds_cabled(zones="rows")})})
+    has_ends = site.zones == "any" and len(row_ends(in_rows)) > 1 and not any(rows_without_end(in_rows))
+    if has_ends:
+        yield IN_ROWS, {"cabling": in_rows.site.cabling}
+    if "any" in words.values():
+        said: dict[str, CablingWord] = {kind: word for kind, word in words.items() if word == "structured"}
+        yield LEADS, {"cabling": site.kinds_cabled(said)}
+        if said and has_ends:
+            yield f"{LEADS}, and {IN_ROWS}", {"cabling": site.kinds_cabled(said, "rows")}
 
 
 def _with_site(inputs: Inputs, keys: dict[str, object]) -> Inputs:
@@ -300,10 +312,8 @@ class TrunkedWays:
         Raises ``NoRoomError``.
         """
         site, conflict = self.problem.case.site, None
-        ways = [
-            self.problem,
-            *([self._other(self.problem, "leads", _leads(site))] if "any" in site.trunked.values() else []),
-        ]
+        others = [self._other(self.problem, told, keys) for told, keys in _other_sites(self.problem.case)]
+        ways = [self.problem, *others]
         first = [met for met in map(run, ways) if met is not None]
         roomy: list[tuple[MetWay[Found], tuple[str, ...]]] = [] if known is None else [(known, ())]
         for met in first:

@@ -17,6 +17,7 @@ from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import usable_milliwatts
 from fabopt.verify.floor_runs import attached_run_m, measures_attachments
 from fabopt.verify.proof import FIRST, Proof, named_edition, since, where
+from fabopt.verify.totals import racks_in_file
 from fabopt.verify.wiring import CabledDesign
 
 Place = tuple[str, int]
@@ -265,9 +266,12 @@ def _free(evidence: Evidence, floor: Floor) -> list[str]:
 
 
 def ends_of_rows(evidence: Evidence) -> dict[str, str]:
-    """The rack at the end of each row that is for panels, by row; none where these are in the racks of devices."""
+    """The rack at the end of each row that is for panels, by row; none where these are in the racks of devices.
+
+    With ``zones: any`` a file without trunks has kept these racks if nothing is in them.
+    """
     site = evidence.case.site
-    if not site.floor or not site.trunked or site.zones != "rows":
+    if not site.floor or not site.trunked or site.zones == "racks":
         return {}
     ends: dict[str, str] = {}
     for rack in _unnamed(evidence, site.floor):
@@ -275,7 +279,9 @@ def ends_of_rows(evidence: Evidence) -> dict[str, str]:
         is_last = part.racks_per_row - max(part.cross_positions) < min(part.cross_positions)
         if not is_last or _row(rack) not in ends:
             ends[_row(rack)] = rack
-    return ends
+    kinds = [kind for fabric in evidence.design.fabrics for kind in fabric.structured]
+    in_rows = any(kind.zones for kind in kinds) if kinds else racks_in_file(evidence).isdisjoint(ends.values())
+    return ends if in_rows or site.zones == "rows" else {}
 
 
 def _unnamed(evidence: Evidence, floor: Floor) -> list[str]:

@@ -113,7 +113,7 @@ def totals_add_up(proof: Proof, evidence: Evidence) -> None:
     proof.equal("cables", totals.cables, used["cable"] + used["fibre"])
     proof.equal("capex_usd_per_gpu", totals.capex_usd_per_gpu, usd_per_gpu(evidence, spent))
     if totals.racks is not None or totals.cluster_rack_units is not None:
-        proof.equal("racks", totals.racks, len(_racks(evidence)))
+        proof.equal("racks", totals.racks, len(racks_in_file(evidence)))
         proof.equal("cluster_rack_units", totals.cluster_rack_units, plain_fraction(_all_units(evidence)))
     proof.note(f"{usd(spent)} USD, {watts(power)} W, {some(used['switch'], 'switch')}")
 
@@ -124,7 +124,7 @@ def usd_per_gpu(evidence: Evidence, spent: int) -> float | None:
     return plain_fraction(Fraction(spent, CENTS_PER_USD * joining), 2) if joining > 0 else None
 
 
-def _racks(evidence: Evidence) -> set[str]:
+def racks_in_file(evidence: Evidence) -> set[str]:
     """Racks named by the file as places."""
     racks = set(evidence.design.racks.server_racks)
     for fabric in evidence.design.fabrics:

@@ -10,7 +10,7 @@ from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, in_rows, inputs, solved
+from tests.samples.trunked import LABOUR, in_rows, inputs, parts, solved
 from tests.solution.test_trunks import broken, failed
 
 
@@ -49,6 +49,42 @@ def test_jumpers_are_pulled_and_a_row_needs_one_trunk_where_racks_need_several()
     work = {row.id for row in rows.bom}
     assert "labour-jumper" not in work and "labour-jumper" in {row.id for row in racks.bom}
     assert usd(rows) != usd(racks)
+
+
+def few(jumper_usd: float = 40) -> Json:
+    """Products of one switch and one NIC, with jumpers of 10 m at a price."""
+    products, lengths = parts(), ((3, 30), (10, jumper_usd), (60, 900))
+    products["fibres"][0]["lengths"] = [{"m": m, "price_usd": price_usd} for m, price_usd in lengths]
+    kept = {kind: [one for one in products[kind] if one["id"] in ("small", "nic-400")] for kind in ("switches", "nics")}
+    return {**products, **kept}
+
+
+@pytest.mark.parametrize("jumper_usd", [40, 800])
+def test_whichever_place_of_panels_is_cheaper_is_taken(jumper_usd: float) -> None:
+    """Rows where jumpers to their ends cost little, else racks."""
+    either, rows, racks = (
+        solved(in_rows({"zones": zones}, LABOUR, servers=2, floor={"racks_per_row": 4}), few(jumper_usd))
+        for zones in ("any", "rows", "racks")
+    )
+    assert (either.status, failed(either)) == ("optimal", [])
+    assert usd(either) == min(usd(rows), usd(racks)) < max(usd(rows), usd(racks))
+    assert bool(either.fabrics[0].structured[0].zones) == (usd(rows) < usd(racks)) == (jumper_usd == 40)
+
+
+def test_a_single_row_has_panels_in_racks_where_either_is_asked_for() -> None:
+    alone = solved(in_rows({"zones": "any"}, servers=2, floor={"rows": 1, "racks_per_row": 8}), few())
+    assert (alone.status, failed(alone)) == ("optimal", []) and not alone.fabrics[0].structured[0].zones
+
+
+def test_racks_kept_for_panels_have_no_attachments() -> None:
+    """Their own racks come from the end of the floor, where panels are; of a design without trunks panels are none."""
+    nodes = {"name": "nodes", "boxes": 1, "rack_units": 2, "ports": 1, "gbps": 400, "tier": "leaf", "buys": "none"}
+    for cabling, rack in (({}, "B03"), ({"zones": "any", "leaf-spine": "any"}, "B04")):
+        asked = in_rows(cabling, LABOUR, servers=2, fabric={"attachments": [{**nodes, "stands": "apart"}]},
+                        floor={"cross_trays": [4], "racks_per_row": 4})  # fmt: skip
+        design = solved(asked, few())
+        assert (design.status, failed(design), bool(design.fabrics[0].structured)) == ("optimal", [], not cabling)
+        assert {place for place, _ in design.fabrics[0].places.attachments["nodes"]} == {rack}
 
 
 def test_files_that_break_rules_of_rows_are_refused() -> None:

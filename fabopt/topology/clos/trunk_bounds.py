@@ -29,7 +29,7 @@ def with_trunks(
     said = {words.get(kind, "direct") for kind in kinds}
     trunked = [_through(problem, costs, parts, ends) for parts in trunk_parts(problem)]
     least = np.minimum.reduce(trunked) if trunked else np.full_like(leads, np.inf)
-    return least if said == {"structured"} and problem.case.site.zones == "racks" else np.minimum(leads, least)
+    return least if said == {"structured"} and not problem.floor.ends else np.minimum(leads, least)
 
 
 def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[PortType, PortType, str]) -> Floats:
@@ -51,15 +51,14 @@ def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[Port
     table[:, :within] = costs.least_per_link(joined, near.ports, far.ports)[:, np.newaxis]
     links = parts.links_per_leg
     ports = PANELS * np.min([costs.of(item) / (legs * links) for item, legs in parts.panels], axis=0)
-    in_rows = problem.case.site.zones == "rows"
     jumpers = [item for item in problem.item_table.lengths(parts.jumper.id) if (item.length_m or 0.0) >= run_m]
-    jumper = np.min([costs.of(item) for item in (jumpers if in_rows else [parts.jumper])], axis=0)
+    jumper = np.min([costs.of(item) for item in (jumpers if problem.floor.ends else [parts.jumper])], axis=0)
     shares = [(item.length_m or 0.0, costs.of(item) / (legs * links)) for items, legs in parts.trunks for item in items]
     for assembly, inside in zip(joined, costs.per_link(joined, near.ports, far.ports).T, strict=True):
         most_m = parts.longest_m(problem.links, assembly, (near, far))
         between = inside - costs.of(parts.jumper) + 2 * jumper + ports
         for length_class in range(within, len(lengths_m) + 1):
-            shortest_m = 0.0 if in_rows else float(lengths_m[length_class - 1])
+            shortest_m = 0.0 if problem.floor.ends else float(lengths_m[length_class - 1])
             of_class = [share for length_m, share in shares if shortest_m < length_m <= most_m]
             if of_class:
                 least = between + np.min(of_class, axis=0)

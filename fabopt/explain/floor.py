@@ -70,13 +70,9 @@ def floor_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     joined = plan.usable_racks - len(lost)
     if needed > joined:
         detail = f"{some(problem.servers, 'server')}, {site.servers_per_rack} a rack, fill {some(needed, 'rack')}; "
-        for_appliances = site.appliances.taken
-        others = (
-            f"blocked, reserved nor for attachments ({', '.join(for_appliances[:MOST_NAMED])})"
-            if for_appliances
-            else ""
-        )
-        detail += f"the floor has {joined} that are neither {others or 'blocked nor reserved'}"
+        others = [f"for {what} ({', '.join(racks[:MOST_NAMED])})" for what, racks in
+                  (("attachments", site.appliances.taken), ("panels", tuple(site.ends.values()))) if racks]  # fmt: skip
+        detail += f"the floor has {joined} that are neither {' nor '.join(['blocked', 'reserved', *others])}"
         if lost:
             detail += f", and no tray joins {', '.join(lost[:MOST_NAMED])} to these: a cross tray between them would"
         yield Conflict(limit=inquiry.case.site.floor_key, value=joined, needed=needed, detail=detail)

@@ -225,14 +225,14 @@ def test_the_whole_optimum_with_cassettes_is_the_cheapest_of_all(seed: int, monk
 def test_the_whole_optimum_with_panels_at_ends_of_rows_is_the_cheapest_of_all(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As above, in two rows whose first racks are for panels, or not where that is cheaper."""
+    """As above, in two rows whose first racks are for panels, with an aisle of any width between them."""
     rng, products = random.Random(seed), random_parts(seed)
     if seed % 3 == 0:
         products.update({kind: broken_out()[kind] for kind in ("fibres", "panels", "transceivers")})
     for fibre in products["fibres"]:
         fibre["lengths"] = [{"m": m, "price_usd": rng.randint(10, 60) + m} for m in (3, 7, 8, 10, 30, 60)]
     floor = {"rows": 2, "racks_per_row": 3, "aisle_m": rng.choice([1.2, 20])}
-    solved_and_counted(rng, products, monkeypatch, floor, rng.choice(["rows", "any"]))
+    solved_and_counted(rng, products, monkeypatch, floor, "rows")
 
 
 def solved_and_counted(

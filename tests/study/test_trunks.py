@@ -19,7 +19,7 @@ from fabopt.study.sweep.sweep import Execution, grid_of, sweep
 from fabopt.units import cents
 from tests.paths import few_or_many
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, hall, inputs, parts, random_parts, solved
+from tests.samples.trunked import LABOUR, hall, in_rows, inputs, parts, random_parts, solved
 from tests.solution.test_trunks import failed
 
 
@@ -74,6 +74,7 @@ HALLS = {
     "any": (small_hall("any", LABOUR), few()),
     "spare legs": (small_hall({"leaf-spine": "structured", "spare_legs": 0.5}), few(random_parts(1))),
     "no room at first": (full_hall(6), few()),
+    "in rows or racks": (in_rows({"zones": "any"}, servers=3, floor={"racks_per_row": 4}), few()),
 }
 
 

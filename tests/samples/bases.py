@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from fabopt.errors import InputError
 from fabopt.inspect.as_built import AsBuilt, as_built
 from fabopt.inspect.cabling import Names
 from fabopt.inspect.reading import recognised
@@ -41,6 +42,20 @@ def gone_on(parts: Json, content: Json, base: Design, folder: Path, stage: str =
     file = str(saved(base, folder)) + (f"@{stage}" if stage else "")
     given = inputs_from_objects({**content, "base": {"file": file}}, parts)
     return optimize.solve(given, alternatives_s=0)
+
+
+def gone_on_if_it_may(
+    parts: Json, content: Json, base: Design, folder: Path, outside: Sequence[str] = ("gone on from",)
+) -> Design | None:
+    """What ``gone_on`` gives; None where there is no base, or one that is refused in words of ``outside`` alone."""
+    if base.status != "optimal":
+        return None
+    try:
+        return gone_on(parts, content, base, folder)
+    except InputError as refusal:
+        told = [fault.problem for fault in refusal.faults]
+        assert all(any(words in problem for words in outside) for problem in told), told
+        return None
 
 
 def live(wiring: Wiring) -> set[tuple[object, ...]]:

@@ -18,7 +18,7 @@ from fabopt.schema.installed import nics_at
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import random_cases
-from tests.samples.bases import assert_stays, designed, gone_on, live, saved
+from tests.samples.bases import assert_stays, designed, gone_on, gone_on_if_it_may, live, saved
 from tests.samples.random_cases import Dice
 from tests.solution.test_beside import OWN, in_stages, models, of_one, types
 from tests.solution.test_brute_force import cage, catalog, switch
@@ -252,12 +252,8 @@ def test_what_is_live_stays_whoever_made_it(seed: int, tmp_path: Path) -> None:
     before |= {"fabrics": [widened(fabric) for fabric in before["fabrics"]]}
     for more in (dice.number(1, 6), dice.number(0, 3), 0):
         after = {**before, "servers": before["servers"] + more}
-        if base.status != "optimal":
-            return
-        try:
-            design = gone_on(both, after, base, tmp_path)
-        except InputError as refusal:
-            assert all("gone on from" in fault.problem for fault in refusal.faults), refusal
+        design = gone_on_if_it_may(both, after, base, tmp_path)
+        if design is None:
             return
         if design.status == "infeasible":
             assert more, "with nothing new the base is a design"

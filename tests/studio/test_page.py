@@ -140,6 +140,25 @@ def desk(window: Desk) -> Iterator[Desk]:
     window.page.evaluate("release()")
 
 
+def is_broken(desk: Desk, role: str) -> None:
+    """The first switch of a role is taken out by its key in the drawing."""
+    desk.at(f"#drawing .box.{role}").first.focus()
+    desk.page.keyboard.press("Enter")
+    expect(desk.at("#broken")).to_contain_text(role, timeout=FULL_MS)
+    expect(desk.at("#drawing .box.down")).to_have_count(1, timeout=FULL_MS)
+
+
+def is_taken_away(desk: Desk) -> None:
+    """The drawing and the bill as files."""
+    with desk.page.expect_download() as waiting:
+        desk.at("#take-drawing").click()
+    assert "leaf-001" in "".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
+    desk.at("#tab-bill").click()
+    with desk.page.expect_download() as waiting:
+        desk.at("#bill-csv").click()
+    assert Path(waiting.value.path()).read_text().count("\n") > 3
+
+
 def test_a_small_case_is_opened_changed_broken_and_taken_away(desk: Desk) -> None:
     """Answer, drawing, a slider, the broken leaf, bill, undo: of four servers, which are solved in no time."""
     desk.open("quick")
@@ -148,19 +167,10 @@ def test_a_small_case_is_opened_changed_broken_and_taken_away(desk: Desk) -> Non
     expect(desk.at("#text")).to_have_value(re.compile("servers: [5-9]"), timeout=FULL_MS)
     expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
     desk.proven()
-    desk.at("#drawing .box.leaf").first.focus()
-    desk.page.keyboard.press("Enter")
-    expect(desk.at("#broken")).to_contain_text("leaf", timeout=FULL_MS)
-    expect(desk.at("#drawing .box.down")).to_have_count(1, timeout=FULL_MS)
+    is_broken(desk, "leaf")
     desk.page.keyboard.press("Escape")
     expect(desk.at("#drawing .box.down")).to_have_count(0)
-    with desk.page.expect_download() as waiting:
-        desk.at("#take-drawing").click()
-    assert "leaf-001" in "".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
-    desk.at("#tab-bill").click()
-    with desk.page.expect_download() as waiting:
-        desk.at("#bill-csv").click()
-    assert Path(waiting.value.path()).read_text().count("\n") > 3
+    is_taken_away(desk)
     desk.at("#undo").click()
     expect(desk.at("#headline")).to_have_text(before, timeout=FULL_MS)
 
@@ -176,22 +186,13 @@ def test_a_case_is_opened_slid_broken_and_taken_away(desk: Desk, case: str, spin
     expect(desk.at("#headline")).not_to_have_text(before, timeout=FULL_MS)
     assert desk.proven() != before
     assert "max_oversubscription: 1.5" in desk.at("#text").input_value()
-    desk.at("#drawing .box.spine").first.focus()
-    desk.page.keyboard.press("Enter")
-    expect(desk.at("#broken")).to_contain_text("spine", timeout=FULL_MS)
-    expect(desk.at("#drawing .box.down")).to_have_count(1, timeout=FULL_MS)
+    is_broken(desk, "spine")
     expect(desk.at("#broken")).to_contain_text("Gb/s a GPU left")
     expect(desk.at("#drawing polyline.down")).to_have_count(lost)
     desk.page.keyboard.press("Escape")
     expect(desk.at("#broken")).to_be_empty()
     expect(desk.at("#drawing .box.down")).to_have_count(0)
-    with desk.page.expect_download() as waiting:
-        desk.at("#take-drawing").click()
-    assert "leaf-001" in "".join(ElementTree.parse(waiting.value.path()).getroot().itertext())
-    desk.at("#tab-bill").click()
-    with desk.page.expect_download() as waiting:
-        desk.at("#bill-csv").click()
-    assert Path(waiting.value.path()).read_text().count("\n") > 3
+    is_taken_away(desk)
     desk.at("#undo").click()
     expect(desk.at("#headline")).to_have_text(before, timeout=FULL_MS)
 

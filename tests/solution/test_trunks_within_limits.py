@@ -149,17 +149,17 @@ def test_trunks_are_made_to_order_and_no_lengths() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(8))
 def test_no_wider_limit_costs_more(seed: int) -> None:
-    """Fills, lengths, types of trunk and budgets, one at a time and together."""
+    """Fills, lengths, types of trunk and budgets, one at a time and together, of which some are drawn."""
     cabling = ("structured", "any")[seed % 2]
     content = small_hall(cabling, LABOUR, **(APART if seed % 3 else {}))
     fills = [Asked(*(pair)) for pair in product((inf, 0.8, 0.5, 0.3), (inf, 0.8, 0.5))]
     short = [asked._replace(lengths=number) for asked in fills[::3] for number in (1, 2, 3)]
     sets = [frozenset(some) for number in (1, 2) for some in combinations(range(3), number)]
     fewer = [asked._replace(trunks=some) for asked in fills[::4] for some in sets]
-    found = costs(content, seed, [*fills, *short, *fewer])
+    found = costs(content, seed, [Asked(), *random.Random(seed).sample([*fills[1:], *short, *fewer], 15)])
     assert_wider_is_no_dearer(found)
     parts_, trunks = random_products(seed)
-    for asked, least in list(found.items())[::5]:
+    for asked, least in found.items():
         if least < inf and asked == Asked(lengths=asked.lengths):
             for budget, fits in ((least - 0.01, False), (least, True), (least * 2, True)):
                 limits = {**({} if asked.lengths == inf else {"max_lengths": asked.lengths}),

@@ -24,8 +24,3 @@ def are_alike(switch: SwitchType, other: SwitchType) -> bool:
         and (own.managed, own.max_managed_nodes) == (theirs.managed, theirs.max_managed_nodes)
         and own.generation == theirs.generation
     )
-
-
-def are_offers_of_one(switch: SwitchType, other: SwitchType) -> bool:
-    """Whether two switches are offers of one product by two vendors."""
-    return switch.id != other.id and switch.product.base_id == other.product.base_id

@@ -230,10 +230,8 @@ def _nic_options(
     if built_in:
         options = _built_in_options(built_in, offering, fabric, protocol, server, pcie)
     else:
-        options = _chosen_options(offering, fabric, protocol, server, pcie)
+        options = _chosen_options(offering, fabric, protocol, server, pcie, demand_mbps)
     for nic, option in options:
-        if not _count_allowed(fabric, option.nics_per_server):
-            continue
         if fabric.homing == "dual":
             if option.ports_per_nic != PORTS_OF_A_PAIR * option.planes_per_nic:
                 continue
@@ -263,16 +261,17 @@ def _judged(option: NicOption, nic: Nic, fabric: Fabric, server: Server, demand_
     is_counted, is_named = fabric.nics_per_server != "any", fabric.nics != "any"
     planes = option.planes // option.rails_per_plane
     are_paired = in_pairs(fabric.role, fabric.homing)
-    option = replace(option, shares_ports=is_counted or are_paired or planes > 1 or not server.gpus)
+    shares_ports = is_counted or are_paired or planes > 1 or not server.gpus
     tested = server.tested_for(fabric.role) if fabric.role == "compute" else frozenset()
     # Rules ``nics_pair_with_gpus`` and ``one_port_serves_gpu``, rules ``slots_carry_ports`` and ``nics_are_tested``
     keeps = {
         NIC_PAIRING: is_counted or pairs_with_gpus(option.nics_per_server, server.gpus),
-        ONE_PORT: option.shares_ports or option.flow_mbps >= demand_mbps,
+        ONE_PORT: shares_ports or option.flow_mbps >= demand_mbps,
         SLOT_SPEED: is_named or not option.is_slowed,
         TESTED_NICS: is_named or not tested or nic.is_among(tested),
     }
-    return replace(option, breaks=frozenset(rule for rule, kept in keeps.items() if not kept))
+    broken = frozenset(rule for rule, kept in keeps.items() if not kept)
+    return replace(option, shares_ports=shares_ports, breaks=broken)
 
 
 def _refusal(nic: Nic, option: NicOption, server: Server, fabric: Fabric, demand_mbps: int) -> str | None:
@@ -296,9 +295,7 @@ def _refusal(nic: Nic, option: NicOption, server: Server, fabric: Fabric, demand
 
 def _count_allowed(fabric: Fabric, nics: int) -> bool:
     allowed = fabric.nics_per_server
-    if allowed == "any":
-        return True
-    return nics == allowed if isinstance(allowed, int) else nics in allowed
+    return allowed == "any" or nics in ((allowed,) if isinstance(allowed, int) else allowed)
 
 
 def bus_limit_mbps(nic: Pcie | None, slot: Pcie | None, pcie_x16_gbps: Mapping[int, float]) -> Fraction | None:
@@ -336,9 +333,15 @@ def _nic_mbps(limit: Fraction | None, ports: int, port_mbps: int) -> Fraction:
 
 
 def _chosen_options(
-    offering: Offering, fabric: Fabric, protocol: Protocol, server: Server, pcie: Mapping[int, float]
+    offering: Offering,
+    fabric: Fabric,
+    protocol: Protocol,
+    server: Server,
+    pcie: Mapping[int, float],
+    demand_mbps: int,
 ) -> Iterable[tuple[Nic, NicOption]]:
-    """NICs on sale, in any number that fits the slots, with any number of ports in use."""
+    """NICs on sale, in any number that fits the slots, with any number of ports in use that carry the demand."""
+    numbers = [nics for nics in range(1, server.nic_slots + 1) if _count_allowed(fabric, nics)]
     for nic in offering.offered.nics:
         item = offering.item_table.item(nic.id)
         # Rules ``products_are_offered`` and ``protocols_agree``
@@ -352,15 +355,16 @@ def _chosen_options(
             for split in cage.splits_of(protocol):
                 port = offering.ports.of(cage, split, nic)
                 cages = cage.count_at(split)
-                for nics in range(1, server.nic_slots + 1):
+                for nics in numbers:
+                    fewest = max(1, ceil_div(demand_mbps * server.gpus, nics * port.lane.port_mbps))
                     # Rule ``ports_fit_nics``
-                    for ports in range(1, cages * port.ports + 1):
+                    for ports in range(fewest, cages * port.ports + 1):
                         rate = _nic_mbps(limit, ports, port.lane.port_mbps)
+                        injection = rate * share_of_gpu(nics, server.gpus)
                         for planes, topology, apart in divisions(fabric, nics, ports):
                             yield nic, NicOption(
                                 nic.id, item, nics, group, split, ports, planes, port, True,
-                                nics * cages, rate, rate * share_of_gpu(nics, server.gpus), topology, apart,
-                                forwards=nic.forwards,
+                                nics * cages, rate, injection, topology, apart, forwards=nic.forwards,
                             )  # fmt: skip
 
 
@@ -373,16 +377,14 @@ def _built_in_options(
     pcie: Mapping[int, float],
 ) -> Iterable[tuple[Nic, NicOption]]:
     """Built-in NICs of a server: all of the fabric's role, all their ports in use."""
-    if len({built_in_nic.id for built_in_nic in built_in}) != 1 or (
-        len(built_in) > 1 and any(built_in_nic.cages for built_in_nic in built_in)
-    ):
+    if len({own.id for own in built_in}) != 1 or (len(built_in) > 1 and any(own.cages for own in built_in)):
         return
     nic = next(nic for nic in offering.offered.nics if nic.id == built_in[0].id)
     if protocol not in nic.protocols or (fabric.nics != "any" and nic.id not in fabric.nics):
         return
     nics, shared = sum(built_in_nic.count for built_in_nic in built_in), built_in[0].cages
     cages = shared if shared is not None else nic.cages
-    if len(cages) != 1:
+    if len(cages) != 1 or not _count_allowed(fabric, nics):
         return
     for split in cages[0].splits_of(protocol):
         limit = cages[0].count_at(split) * (1 if shared is not None else nics)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fabopt.parts.interchangeable import are_alike, are_offers_of_one
+from fabopt.parts.interchangeable import are_alike
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.case import Case, Fabric
+from fabopt.units import grouped
 
 Switches = Mapping[str, Mapping[str, tuple[SwitchType, ...]]]
 
@@ -119,11 +120,10 @@ def _products(
         for role in TIER_ROLES:
             if role in rules.max_vendors or role in rules.min_sources:
                 continue  # whose switches a tier has is counted by what it is sized with
+            offers = grouped((one.product.base_id, one) for one in by_role[role])
+            short = [one for one in by_role[role] if is_open and one.item.is_short]
             for switch in by_role[role]:
-                beside = [
-                    one for one in by_role[role]
-                    if are_offers_of_one(one, switch) or (is_open and one.item.is_short and are_alike(one, switch))
-                ]  # fmt: skip
-                both = {one.id: one for one in (switch, *beside)}
+                beside = (one for one in short if are_alike(one, switch))
+                both = {one.id: one for one in (*offers[switch.product.base_id], *beside)}
                 if len(both) > 1:
                     yield (role, switch.id), tuple(both[id_] for id_ in sorted(both))

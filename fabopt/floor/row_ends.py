@@ -16,16 +16,15 @@ def row_ends(case: Case) -> dict[str, str]:
     The outermost that no key names for anything, at the end nearer to a cross tray, of equally near ones the first.
     """
     floor = case.site.floor
-    if not floor or not case.site.trunked or case.site.zones != "rows":
+    if not floor or case.site.halls or not case.site.trunked or case.site.zones != "rows":
         return {}
     plan = FloorPlan(floor, _named(case))
     lost, ends = set(plan.cut_off()), dict[str, str]()
+    is_last = floor.racks_per_row - floor.cross_positions[-1] < floor.cross_positions[0]
     for row, name in enumerate(plan.row_names):
         racks = [plan.ids[rack] for rack in plan.racks_of(row).tolist() if plan.ids[rack] not in lost]
         if racks:
-            part = floor.part_of(racks[0])
-            first, last = part.cross_positions[0], part.racks_per_row - part.cross_positions[-1]
-            ends[name] = racks[-1 if last < first else 0]
+            ends[name] = racks[-1 if is_last else 0]
     return ends
 
 

@@ -52,7 +52,9 @@ def _zone_faults(case: Case, file: str) -> Iterator[Fault]:
     floor, hint = case.site.floor, "leave it out, so that panels stand in the racks of their devices"
     if not floor or case.site.zones != "rows":
         return
-    if sum(part.rows for part in floor.parts) < 2:
+    if case.site.halls:
+        yield fault(file, f"{KEY}.zones", "panels at the ends of rows are planned in one hall alone", "rows", hint=hint)
+    elif floor.rows < 2:
         yield fault(file, f"{KEY}.zones", "there is one row, and trunks run between rows", "rows", hint=hint)
     for row in rows_without_end(case):
         problem = f"no rack of row {row} is left for panels: all that are not blocked or reserved are named by keys"

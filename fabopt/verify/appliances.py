@@ -271,12 +271,11 @@ def ends_of_rows(evidence: Evidence) -> dict[str, str]:
     With ``zones: any`` a file without trunks has kept these racks if nothing is in them.
     """
     site = evidence.case.site
-    if not site.floor or not site.trunked or site.zones == "racks":
+    if not site.floor or site.halls or not site.trunked or site.zones == "racks":
         return {}
-    ends: dict[str, str] = {}
+    ends, crossed = dict[str, str](), site.floor.cross_positions
+    is_last = site.floor.racks_per_row - max(crossed) < min(crossed)
     for rack in _unnamed(evidence, site.floor):
-        part = site.floor.part_of(rack)
-        is_last = part.racks_per_row - max(part.cross_positions) < min(part.cross_positions)
         if not is_last or _row(rack) not in ends:
             ends[_row(rack)] = rack
     kinds = [kind for fabric in evidence.design.fabrics for kind in fabric.structured]

@@ -15,8 +15,11 @@ from fabopt.floor.racks import height_m, rack_id, row_letters
 from fabopt.schema.catalog import Fibre
 from fabopt.schema.design import Design
 from fabopt.schema.floor import Floor
+from fabopt.schema.passive import Trunk
+from fabopt.schema.structured import TrunkRoute, TrunkRow
 from fabopt.units import exact, some
 from fabopt.verify.evidence import Evidence
+from fabopt.verify.floor_runs import through_trunks
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import KINDS, NOTHING, OF_PEERS, TO_ATTACHMENTS, Wiring
@@ -38,7 +41,8 @@ def routes_join_halls(proof: Proof, cabled: CabledDesign) -> None:
     """Every cable between two halls is as long as the shortest way: trays to an exit, routes, trays from an entrance.
 
     run = up and down at both ends + least over routes of (tray + m of each route + trays between them + tray), and to
-    spare. Source: case file, ``site.halls``, ``site.routes``.
+    spare. A trunk is no shorter, from lowest unit to lowest unit; jumpers stay in their racks. Source: case file,
+    ``site.halls``, ``site.routes``.
     """
     evidence, devices = cabled.evidence, cabled.wiring.devices
     campus, between, longest_m = HallGraph(evidence), Counter[str](), 0.0
@@ -54,6 +58,11 @@ def routes_join_halls(proof: Proof, cabled: CabledDesign) -> None:
         longest_m = max(longest_m, run_m)
         is_same = abs(written_m - run_m) <= SAME_M
         proof.holds(is_same, f"{cabled.wiring.cables.name[cable]} runs {written_m:.3f} m, recounted {run_m:.3f}")
+    for route, trunk in _trunks_between(evidence):
+        floor, way = evidence.plan.floor, campus.way(route.a, route.b)
+        ends_m = 2 * (floor.tray_height_m + floor.drop_m - float(height_m(1, 0)))
+        run_m = campus.spared_m(ends_m + float(way.m))
+        proof.holds(trunk.length_m >= run_m - SAME_M, f"{trunk.id} of {trunk.length_m:g} m, recounted {run_m:.3f}")
     told = ", ".join(f"{some(number, 'link')} between {halls}" for halls, number in sorted(between.items()))
     proof.note(f"{told}, the longest {longest_m:.1f} m" if told else "no link between halls")
 
@@ -69,7 +78,8 @@ def routes_hold_fibres(proof: Proof, cabled: CabledDesign) -> None:
     """No more fibres are in use on a route than it has room for.
 
     sum over the cables whose shortest way takes a route, of the fibres behind their plugs (of legs of a breakout those
-    of the smaller plug) <= ``fibres``. Source: case file, ``site.routes``; catalog, ``connectors``.
+    of the smaller plug), and over trunks of all of theirs <= ``fibres``. Source: case file, ``site.routes``; catalog,
+    ``connectors``, ``fibres``.
     """
     evidence = cabled.evidence
     used = {number: parts.total() for number, parts in _fibres(evidence, cabled.wiring).items()}
@@ -97,10 +107,14 @@ def _fibres(evidence: Evidence, wiring: Wiring) -> dict[int, Counter[str]]:
 def fibres_between(evidence: Evidence, wiring: Wiring) -> dict[tuple[str, str], Counter[str]]:
     """Fibres in use between every two racks of two halls by part, the racks in the order of their ids."""
     used: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for route, trunk in _trunks_between(evidence):
+        near, far = sorted((route.a, route.b))
+        used[near, far][trunk.id] += trunk.count * evidence.part(trunk.id, Trunk).fibres
     links, racks, cables, met = wiring.links, wiring.devices.rack, wiring.cables, set[int]()
-    for cable, a, b in zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), strict=True):
+    through = {row for of_kind in through_trunks(evidence, wiring) for row in of_kind.rows.tolist()}
+    for link, (cable, a, b) in enumerate(zip(links.cable.tolist(), links.a.tolist(), links.b.tolist(), strict=True)):
         near, far = sorted((racks[a], racks[b]))
-        if cable == NOTHING or not near or hall_of(near) == hall_of(far):
+        if link in through or cable == NOTHING or not near or hall_of(near) == hall_of(far):
             continue
         is_whole = max(int(cables.a_connectors[cable]), int(cables.b_connectors[cable])) == 1
         if not (is_whole and cable in met):
@@ -112,13 +126,24 @@ def fibres_between(evidence: Evidence, wiring: Wiring) -> dict[tuple[str, str], 
 
 
 def _between_halls(cabled: CabledDesign) -> Iterator[tuple[int, int, int]]:
-    """Cable and both ends of every link between two halls whose run is measured."""
+    """Cable and both ends of every link between two halls whose run is measured, and which runs through no trunk."""
     links, racks = cabled.wiring.links, cabled.wiring.devices.rack
     measured = ~np.isin(links.kind, TO_ATTACHMENTS) & (links.cable != NOTHING)
+    for of_kind in through_trunks(cabled.evidence, cabled.wiring):
+        measured[of_kind.rows] = False
     columns = (column[measured].tolist() for column in (links.cable, links.a, links.b))
     for cable, a, b in zip(*columns, strict=True):
         if racks[a] and racks[b] and hall_of(racks[a]) != hall_of(racks[b]):
             yield cable, a, b
+
+
+def _trunks_between(evidence: Evidence) -> Iterator[tuple[TrunkRoute, TrunkRow]]:
+    """Trunks between two halls, by their routes."""
+    for fabric in evidence.design.fabrics:
+        for kind in fabric.structured:
+            for route in kind.routes:
+                if hall_of(route.a) != hall_of(route.b):
+                    yield from ((route, trunk) for trunk in route.trunks)
 
 
 def hall_of(rack: str) -> str:

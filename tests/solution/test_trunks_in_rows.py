@@ -7,6 +7,7 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.schema.design import Design
 from fabopt.verify import verify
+from fabopt.verify.halls import fibres_on_routes
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.samples.small import Json, usd
@@ -85,6 +86,26 @@ def test_racks_kept_for_panels_have_no_attachments() -> None:
         design = solved(asked, few())
         assert (design.status, failed(design), bool(design.fabrics[0].structured)) == ("optimal", [], not cabling)
         assert {place for place, _ in design.fabrics[0].places.attachments["nodes"]} == {rack}
+
+
+def test_trunks_run_over_routes_between_halls() -> None:
+    """With all their fibres, as long as the way; of panels at ends of rows there are none in several halls."""
+    halls = [{"name": name, "rows": 1, "racks_per_row": 4, "rack_units": 24} for name in "EW"]
+    site = {"halls": halls, "routes": [{"between": ["E", "W"], "m": 40, "fibres": 300}], "floor": None}
+    asked = in_rows({"zones": "any"}, servers=5, site=site)
+    design = solved(asked, few())
+    assert (design.status, failed(design)) == ("optimal", [])
+    (kind,) = design.fabrics[0].structured
+    across = [row for route in kind.routes if route.a[0] != route.b[0] for row in route.trunks]
+    fibres = sum(row.count * design.parts[row.id]["fibres"] for row in across)
+    assert fibres > 0 and not kind.zones
+    (used,) = fibres_on_routes(design, wiring_of(design)).values()
+    assert sum(used[row.id] for row in {row.id: row for row in across}.values()) == fibres
+    short = [tuple(row.model_copy(update={"length_m": 20}) for row in route.trunks) for route in kind.routes]
+    routes = (route.model_copy(update={"trunks": rows}) for route, rows in zip(kind.routes, short, strict=True))
+    assert "routes_join_halls" in broken(design, routes=tuple(routes))
+    with pytest.raises(InputError, match="in one hall alone"):
+        inputs({**asked, "site": {**asked["site"], "cabling": {"leaf-spine": "structured", "zones": "rows"}}})
 
 
 def test_files_that_break_rules_of_rows_are_refused() -> None:

@@ -268,7 +268,7 @@ def _free(evidence: Evidence, floor: Floor) -> list[str]:
 def ends_of_rows(evidence: Evidence) -> dict[str, str]:
     """The rack at the end of each row that is for panels, by row; none where these are in the racks of devices.
 
-    With ``zones: any`` a file without trunks has kept these racks if nothing is in them.
+    A file without trunks has kept these racks if nothing is in them.
     """
     site = evidence.case.site
     if not site.floor or site.halls or not site.trunked or site.zones == "racks":
@@ -279,8 +279,9 @@ def ends_of_rows(evidence: Evidence) -> dict[str, str]:
         if not is_last or _row(rack) not in ends:
             ends[_row(rack)] = rack
     kinds = [kind for fabric in evidence.design.fabrics for kind in fabric.structured]
-    in_rows = any(kind.zones for kind in kinds) if kinds else racks_in_file(evidence).isdisjoint(ends.values())
-    return ends if in_rows or site.zones == "rows" else {}
+    if not kinds:
+        return ends if racks_in_file(evidence).isdisjoint(ends.values()) else {}
+    return ends if site.zones == "rows" or any(kind.zones for kind in kinds) else {}
 
 
 def _unnamed(evidence: Evidence, floor: Floor) -> list[str]:

@@ -80,7 +80,8 @@ def test_a_single_row_has_panels_in_racks_where_either_is_asked_for() -> None:
 def test_racks_kept_for_panels_have_no_attachments() -> None:
     """Their own racks come from the end of the floor, where panels are; of a design without trunks panels are none."""
     nodes = {"name": "nodes", "boxes": 1, "rack_units": 2, "ports": 1, "gbps": 400, "tier": "leaf", "buys": "none"}
-    for cabling, rack in (({}, "B03"), ({"zones": "any", "leaf-spine": "any"}, "B04")):
+    leads = {"leaf-spine": "any"}
+    for cabling, rack in (({}, "B03"), (leads, "B04"), ({"zones": "any", **leads}, "B04")):
         asked = in_rows(cabling, LABOUR, servers=2, fabric={"attachments": [{**nodes, "stands": "apart"}]},
                         floor={"cross_trays": [4], "racks_per_row": 4})  # fmt: skip
         design = solved(asked, few())

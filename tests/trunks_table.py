@@ -22,7 +22,8 @@ from tests.paths import ROOT
 PAGE = ROOT / "docs" / "stages.md"
 START, END = "<!-- trunks -->\n", "<!-- end -->\n"
 SIZES = (256, 512, 1024, 2048)
-WAYS = ("direct", "when_lit", "ahead")
+# Leads; panels in racks, by when their trunks come; and panels at the ends of rows.
+WAYS = {"direct": "leads", "when_lit": "`when_lit`", "ahead": "`ahead`", "rows": "`when_lit`, `zones: rows`"}
 LABOUR = {
     "usd_per_hour": 90, "visit_usd": 600,
     "minutes": {"rack": {"switch": 20, "server": 60, "panel": 20}, "pull": {"cable": 4, "fibre": 12, "trunk": 50},
@@ -34,10 +35,11 @@ def hall(gpus: int, way: str) -> dict[str, Any]:
     """The case of a hall that doubles, with leads or trunks."""
     stages = [{"name": "first", "month": 0, "gpus": gpus // 2}, {"name": "second", "month": 12, "gpus": gpus}]
     rows = max(2, gpus // 256)
-    cabling = "direct" if way == "direct" else "structured"
+    zones = {"zones": "rows"} if way == "rows" else {}
+    cabling = "direct" if way == "direct" else {"leaf-spine": "structured", **zones}
     site = {"servers_per_rack": 4, "floor": {"rows": rows, "racks_per_row": 16, "rack_units": 48, "aisle_m": 1.2},
             "cabling": cabling, "labour": LABOUR}  # fmt: skip
-    growth = {} if way == "direct" else {"growth": {"trunks": way}}
+    growth = {} if way == "direct" else {"growth": {"trunks": "ahead" if way == "ahead" else "when_lit"}}
     return {"name": f"hall-{gpus}", "server": "generic-hgx-h100", "stages": stages, "site": site,
             "fabrics": [{"name": "compute", "protocol": "infiniband", "tiers": 2}], **growth}  # fmt: skip
 
@@ -78,7 +80,7 @@ def line(gpus: int, way: str) -> str:
     """A row of the table."""
     of = figures(solved(gpus, way))
     visits = sum(pulled > 0 for pulled in of.pulls)
-    cells = [f"{gpus:,}", "leads" if way == "direct" else f"`{way}`", of.status, f"{sum(of.usd):,.0f}"]
+    cells = [f"{gpus:,}", WAYS[way], of.status, f"{sum(of.usd):,.0f}"]
     cells += [f"{of.usd[1]:,.0f}", *(f"{float(hours):,.0f}" for hours in of.hours), *(f"{n:,}" for n in of.pulls)]
     return f"| {' | '.join([*cells, str(visits), *(f'{legs:,}' for legs in of.dark)])} |"
 

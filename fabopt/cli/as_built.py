@@ -18,7 +18,7 @@ from fabopt.inspect.cabling_csv import guids_of, mapped
 from fabopt.inspect.planned import PortName
 from fabopt.inspect.reading import read
 from fabopt.inspect.to_do import WantedCables
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, read_bytes
 from fabopt.io.tables import COLUMNS
 from fabopt.operate.migration import migration_of
@@ -106,8 +106,7 @@ def _require_options(request: Request, outputs: Outputs) -> None:
         if path == STANDARD_STREAM:
             faults.append(fault("-", "", "a table of names is a file of its own"))
     faults += page_faults(outputs.html)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def _stage(design: Design, request: Request) -> int:

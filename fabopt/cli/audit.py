@@ -14,7 +14,7 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
 from fabopt.inspect.audit.audit import audited
 from fabopt.inspect.audit.reading import KINDS, ratio_of, read_hand_made
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM
 from fabopt.output.export.audit import audit_csv, audit_json
 from fabopt.output.html.audit import audit_page
@@ -62,8 +62,7 @@ def _checked(request: HandMadeRequest, outputs: Outputs) -> float | None:
     if request.case is not None and [request.file, request.case.case].count(STANDARD_STREAM) > 1:
         faults.append(fault("-", "", "only one input can come from standard input"))
     faults += page_faults(outputs.html)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return claimed
 
 

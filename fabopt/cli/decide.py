@@ -12,7 +12,7 @@ from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_NO_ANSWER, Fault, NoAnswerError, fault
 from fabopt.inspect.decisions.decide import Wanted, decided
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.output.export.decide import decisions_json
 from fabopt.output.html.decide import decisions_page
 from fabopt.output.terminal.decide import decisions_report
@@ -70,5 +70,4 @@ def _check(request: DecideRequest, html: str | None) -> None:
             fault("--size", "", "not factors of the servers", list(request.sizes), allowed="such as 0.5 or 2")
         )
     faults += page_faults(html)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from fabopt.cli.fronts import at_work
 from fabopt.cli.output import check_targets, deliver, say
 from fabopt.cli.solving import SolveRequest
-from fabopt.errors import EXIT_DONE, InputError, fault
+from fabopt.errors import EXIT_DONE, fault
 from fabopt.io.case import Inputs
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
 from fabopt.io.references import MOST_NAMED
@@ -70,6 +71,5 @@ def _known(ids: Sequence[str], inputs: Inputs) -> list[str]:
         for id_, one in zip(ids, meant, strict=True)
         if one not in known
     ]  # fmt: skip
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     return list(dict.fromkeys(meant))

@@ -15,7 +15,7 @@ from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import InputError, OutputError, fault
 from fabopt.io.case import find_book
 from fabopt.io.catalog import named_catalogs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, read_bytes, shown
 from fabopt.output.export.bill import bill_bytes, bill_format
 from fabopt.output.export.formats import Options, export, format_names
@@ -117,8 +117,7 @@ def _check_as_saved(request: SolveRequest) -> None:
         for option, words in given.items()
         if words
     ]
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def _bill_bytes(evidence: Proven, ending: str, prices: Sequence[str], date: str, revision: str) -> bytes:

@@ -14,7 +14,7 @@ from fabopt.cli.progress import progress_shown
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, is_device
 from fabopt.output.export.front import front_csv, readable
 from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
@@ -170,8 +170,7 @@ def _check_workers(jobs: int, dask: str | None) -> None:
         faults.append(fault("--jobs", "", "not a number of processes", jobs, allowed="1 or more"))
     if dask is not None and jobs > 1:
         faults.append(fault("--jobs", "", "the Dask cluster has workers of its own", jobs, hint="leave --jobs out"))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def pareto_case(

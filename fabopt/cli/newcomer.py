@@ -19,7 +19,7 @@ from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.starter import Starter, starter_text
 from fabopt.errors import EXIT_DONE, Fault, InputError, OutputError, did_you_mean, fault
 from fabopt.io.catalog import read_catalog
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, names
 from fabopt.io.quantities import money_usd
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
@@ -226,8 +226,7 @@ def starter_of(asked: Questions, reading: Reading, catalogs: Sequence[str]) -> S
         "racks", "Rows of racks in the hall, and racks in a row? As 2 x 16, or none", "none", reading.racks
     )
     budget = asked.of("budget", "What may be spent on the network? As 5M, or none", "none", reading.budget)
-    if asked.faults:
-        raise refuse(asked.faults)
+    refuse_any(asked.faults)
     return Starter(
         "", size.gpus, server, workload, catalogs, Path(), schema_file("case"), size.later, size.months, protocol,
         racks, budget,

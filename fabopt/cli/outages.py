@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from fabopt.errors import Fault, InputError, fault
+from fabopt.io.faults import refuse_any
 from fabopt.schema.resilience import PLURALS, SURVIVED, Failing
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def draws_of(failures: str | None, samples: int | None, seed: int | None) -> Dra
     for name, given, least, most in (("--samples", samples, 1, MOST_SAMPLES), ("--seed", seed, 0, MOST_SEED)):
         if given is not None and not least <= given <= most:
             faults.append(fault(name, "", "out of range", given, allowed=f"{least} to {most}"))
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     if failures is None:
         return None
     number, _, word = failures.partition(" ")

@@ -18,7 +18,7 @@ from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerError, fault
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
 from fabopt.inspect.quote_optimum import best_on_prices
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse, refuse_any
 from fabopt.io.library import STANDARD_STREAM, make_folder, write_whole
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.redline import findings_csv, redline_bytes
@@ -190,5 +190,4 @@ def _check_request(folder: str, vendors: Sequence[str], terms: RequestTerms) -> 
             date.fromisoformat(terms.due)
         except ValueError:
             faults.append(fault("--due", "", "not a day", terms.due, allowed="a day such as 2026-12-31"))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)

@@ -11,7 +11,7 @@ from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
 from fabopt.inspect.quote_optimum import with_parts_of
 from fabopt.io.case import read_price_books
 from fabopt.io.catalog import named_catalogs, read_catalog
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, YAML_ENDINGS, find_catalog
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
@@ -66,8 +66,7 @@ def import_quote(
     if json is not None:
         deliver(json, quote_bytes(quote, faults, None if faults else output))
     _show(quote, STANDARD_STREAM in (output, json))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     deliver(output, book_bytes(book))
     return EXIT_DONE if quote.is_clear else EXIT_CHECK_FAILED
 

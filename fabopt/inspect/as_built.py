@@ -16,7 +16,7 @@ from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedLink, PortName
 from fabopt.inspect.repairs import Move, Pair, fewest_moves, renumbered
 from fabopt.inspect.sightings import Discovery
 from fabopt.inspect.to_do import CHANGES, Change, DeviceToDo, LinkToDo, WantedCables
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.units import grouped, some
 from fabopt.wiring.model import Wiring
 
@@ -88,8 +88,7 @@ def require_planned(names: Mapping[str, str], plan: CablePlan, file: str) -> Non
             hint = did_you_mean(device, devices)
             allowed = "a device of the design, `device port`, or a port"
             faults.append(fault(file, "", "this name is not in the design", planned, allowed=allowed, hint=hint))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def _verdict(walk: Walk, comparison: Comparison, planned: Iterable[PlannedLink]) -> AsBuilt:

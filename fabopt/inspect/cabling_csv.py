@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabopt.errors import fault
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.tables import COLUMNS, rows_of, text_of
 
 
@@ -30,8 +30,7 @@ def mapped(data: bytes, file: str) -> dict[str, str]:
         key = " ".join(name.lower().split())
         if names.setdefault(address(key) or key, planned) != planned:
             faults.append(fault(file, f"line {line}", "this name is mapped twice", name))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return names
 
 
@@ -45,6 +44,5 @@ def guids_of(data: bytes, file: str) -> dict[str, str]:
             faults.append(fault(file, f"line {line}", "not a GUID", guid, allowed="16 hexadecimal digits, or a MAC"))
         elif ends.setdefault(digits, f"{device} {port}".strip()) != f"{device} {port}".strip():
             faults.append(fault(file, f"line {line}", "this GUID is given twice", guid))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return ends

@@ -11,7 +11,7 @@ from typing import Any
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.io.charges import labour_notes, with_labour_of_moves
-from fabopt.io.faults import document_of, refuse
+from fabopt.io.faults import document_of, refuse, refuse_any
 from fabopt.io.library import STANDARD_STREAM, find_case, is_path, read_bytes, read_standard_input, shown
 from fabopt.io.recognition import meant_price_change, with_products
 from fabopt.io.references import MOST_NAMED
@@ -143,13 +143,11 @@ def _assembled(
         else:
             changes.append(change)
     faults += check_stock(case.have, catalog, file)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     alone = [_alone(name, book) for name, book in zip(case.only_priced_by, only, strict=True) if book is not None]
     priced = [book for book in books if book.vendor is None or not alone]
     catalog = with_stock(changed(with_price_books(catalog, [*priced, *alone]), changes), case)
-    if faults := check_counted(case, catalog, file):
-        raise refuse(faults)
+    refuse_any(check_counted(case, catalog, file))
     notes = [*spelled.notes, *remarks, *labour_notes(case)]
     for name, book in zip(case.prices, books, strict=False):
         what = "replace" if book.vendor is None else f"are offers of {book.vendor}, in place of"
@@ -182,8 +180,7 @@ def read_price_books(names: Sequence[str], catalog: Catalog, base: Path) -> tupl
     """Return price books by name in the catalog's ``prices``, or by path relative to ``base``, checked against it."""
     faults: list[Fault] = []
     books = _books(names, catalog, base, "prices", faults)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return tuple(book for book in books if book is not None)
 
 
@@ -201,8 +198,7 @@ def _book(name: str, where: str, catalog: Catalog, base: Path, file: str) -> Pri
     if not book.prices:
         # as a quote of which no price could be taken becomes
         raise refuse([fault(book_file, "prices", "this value is not allowed", {}, allowed="at least one entry")])
-    if faults := check_price_book(book, book_file, "prices.", catalog):
-        raise refuse(faults)
+    refuse_any(check_price_book(book, book_file, "prices.", catalog))
     return book
 
 

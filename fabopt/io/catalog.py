@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
-from fabopt.io.faults import document_of, key_path, refuse, validated
+from fabopt.io.faults import document_of, key_path, refuse_any, validated
 from fabopt.io.library import YAML_ENDINGS, find_catalog, read_bytes, shown, write_whole
 from fabopt.io.text import CATALOG, ENTRIES, are_mostly, parse_yaml, unlike
 from fabopt.parts.chassis import with_fills
@@ -121,8 +121,7 @@ def read_catalog(names: Sequence[str], base: Path, file: str = "catalog", where:
     origins = [origin for path in paths if (origin := gathered(partial(_read_one, path), faults)) is not None]
     if not faults:
         faults = _twice(origins) or _empty(origins)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return merged([origin.catalog for origin in origins])
 
 
@@ -252,8 +251,7 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
     if len(set(names)) != len(names):
         double = next(path for index, (name, path) in enumerate(files) if name in names[:index])
         faults.append(fault(shown(double), "", "there is a .yaml and a .yml file of this name"))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return sorted(files)
 
 
@@ -308,8 +306,7 @@ def _parse_folder(folder: Path, contents: Sequence[tuple[str, bytes]]) -> Catalo
         entry = _entry(kind, stem, content, file, faults)
         if entry is not None:
             entries_of_kind[kind].append(entry)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     fields: dict[str, Any] = {**head, **{kind: tuple(entries) for kind, entries in entries_of_kind.items()}}
     return Catalog(**fields)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabopt.errors import Fault, InputError, cut, fault
-from fabopt.io.faults import MAX_FAULTS, document_of, refuse, validated
+from fabopt.io.faults import MAX_FAULTS, document_of, refuse, refuse_any, validated
 from fabopt.io.library import (
     MAX_FRONT_BYTES,
     MAX_INPUT_BYTES,
@@ -110,8 +110,7 @@ def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
     refusal = kind and kind.refusal(content, file)
     if refusal:
         raise refusal
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return content
 
 

@@ -76,6 +76,12 @@ def refuse(faults: Sequence[Fault]) -> InputError:
     return InputError(faults)
 
 
+def refuse_any(faults: Sequence[Fault]) -> None:
+    """Raise the error that carries all faults of a stage, if there are any."""
+    if faults:
+        raise refuse(faults)
+
+
 def key_path(steps: Sequence[str | int]) -> str:
     """Return a key path as users write it: ``fabrics[0].max_oversubscription``, ``prices["qm9700.x"]``; keys cut."""
     text = ""

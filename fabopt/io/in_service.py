@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from fabopt.errors import Fault, InputError, fault
 from fabopt.floor.group_runs import KINDS, Sizes, group_runs
 from fabopt.io.design import parse_json, read_plan, whole_design
-from fabopt.io.faults import document_of, refuse
+from fabopt.io.faults import document_of, refuse_any
 from fabopt.io.floor_in_service import faults_of_floor
 from fabopt.io.library import MAX_LIST_BYTES, YAML_ENDINGS, check_is_file, read_bytes, shown
 from fabopt.io.moves import faults_of_moves
@@ -67,8 +67,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     ]
     if design.fabrics and design.stages:
         faults += faults_of_floor(case, design, told.case, file, shown(path))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     case = _run_on(case, told)
     site = case.site

@@ -10,7 +10,7 @@ from typing import Any, get_origin
 
 from fabopt.errors import Fault, InputError, did_you_mean, fault
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse, validated
+from fabopt.io.faults import refuse, refuse_any, validated
 from fabopt.io.schema_types import branches_at, keys_at
 from fabopt.io.servers import check_case, check_counted
 from fabopt.schema.case import Case
@@ -147,8 +147,7 @@ def with_change(inputs: Inputs, change: Mapping[str, Any]) -> Inputs:
             faults.append(path)
         else:
             values[path] = value
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return changed_inputs(inputs, content, values, "change")
 
 
@@ -177,6 +176,5 @@ def all_changed(
             changed.append(changed_inputs(inputs, content, values))
         except InputError as error:
             faults += error.faults
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return changed

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from fabopt.errors import Fault, InputError, fault
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import shown
 from fabopt.io.quote.names import QuotedNames
 from fabopt.io.quote.reading import read_sheets
@@ -45,13 +45,11 @@ def with_qualified(case: Case, catalog: Catalog, base: Path, file: str) -> tuple
             reader.check(device, "device", file, f"{_WHERE}.{device}")
             for number, part in enumerate(parts):
                 reader.check(part, "part", file, f"{_WHERE}.{device}[{number}]")
-        if reader.faults:
-            raise refuse(reader.faults)
+        refuse_any(reader.faults)
         return case, []
     for name in (named,) if isinstance(named, str) else named:
         reader.read(base / name)
-    if reader.faults:
-        raise refuse(reader.faults)
+    refuse_any(reader.faults)
     pairs = {device: tuple(sorted(parts)) for device, parts in sorted(reader.pairs.items())}
     rules = case.procurement.model_copy(update={"qualified": pairs})
     return case.model_copy(update={"procurement": rules}), reader.remarks

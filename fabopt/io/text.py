@@ -32,7 +32,7 @@ from yaml.events import (
 )
 
 from fabopt.errors import Fault, InputError, fault, misspelt
-from fabopt.io.faults import MAX_FAULTS, key_path, refuse
+from fabopt.io.faults import MAX_FAULTS, key_path, refuse_any
 from fabopt.io.schema_types import keys_at
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KIND_MODELS, Catalog
@@ -178,8 +178,7 @@ def parse_yaml(data: bytes, file: str, kind: Kind | None = None) -> Any:
     refusal = kind and kind.refusal(document, file)
     if refusal:
         raise refusal
-    if builder.faults:
-        raise refuse(builder.faults)
+    refuse_any(builder.faults)
     return document
 
 

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault
+from fabopt.io.faults import refuse_any
 from fabopt.operate.addresses import (
     BITS,
     PAIR,
@@ -78,8 +79,7 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     addressed = link_addresses(case, operate, links, live_of(wiring, there), faults)
     planned_links = _links(wiring, ports, belongs, addressed, number)
     of_vrfs = vrf_links(case, operate, links, planned_links, networks, systems, faults)
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     planned = [
         NamedDevice(
             **vars(device), row=row, name=names[row], system=systems[row], management=numbers.management[row],

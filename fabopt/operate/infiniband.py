@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fabopt.errors import InputError, fault
 from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.sightings import SeenEnd
+from fabopt.io.faults import refuse_any
 from fabopt.network.components import components
 from fabopt.network.structure_links import tori_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
@@ -108,8 +109,7 @@ def _require(file: str, lacking: Sequence[str], other: Sequence[str]) -> None:
         faults.append(fault(file, "", f"{some(len(lacking), 'device')} without a GUID there: {shown}",
                             hint="`fabopt as-built` says what is cabled otherwise"))  # fmt: skip
     faults += [fault(file, "", problem) for problem in other[:_SHOWN]]
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
 
 
 # -- subnets of InfiniBand --------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fabopt.errors import InfeasibleError, InputError, fault
 from fabopt.io.case import Inputs
+from fabopt.io.faults import refuse_any
 from fabopt.problem.certain import limited_cables
 from fabopt.problem.problem import problem_of
 from fabopt.program.formulation import Program
@@ -25,8 +26,7 @@ def formulation_text(inputs: Inputs, form: Form) -> str:
     if inputs.case.site.trunked:
         what = "one program is not written where links run through trunks: panels get room between several"
         faults.append(fault(inputs.case_file, "site.cabling", what, hint="leave it out, or use `fabopt solve`"))
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     problem = problem_of(inputs.case, inputs.catalog)
     optimum = answer_in(problem, Settings(), Clock(None), Context()).optimum
     if optimum.value is None:

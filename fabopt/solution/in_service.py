@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fabopt.errors import fault
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse, refuse_any
 from fabopt.schema.installed import base_of
 from fabopt.solution.floor_in_service import other_ways
 from fabopt.verify import verify
@@ -24,6 +24,5 @@ def require_base_holds(inputs: Inputs) -> None:
         hint = "`fabopt check` shows every check of it"
         raise refuse([fault(said.file, check.name, f"fails its check: {check.detail}", hint=hint) for check in failed])
     faults = list(other_ways(inputs, base))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     in_service(inputs.case, wiring_of)

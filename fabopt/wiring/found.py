@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fabopt.errors import Fault, did_you_mean, fault
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.tables import COLUMNS, rows_of
 from fabopt.schema.catalog import Switch
 from fabopt.units import grouped, some
@@ -129,8 +129,7 @@ class _Found:
         return OtherPorts(moved, {keys[device]: of for device, of in cages.items() if keys[device] in moved})
 
     def _refuse(self) -> None:
-        if self.faults:
-            raise refuse(self.faults)
+        refuse_any(self.faults)
 
     def _fault(self, line: int | None, problem: str, *value: str, allowed: str, hint: str = _MEND) -> None:
         where = "" if line is None else f"line {line}"

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fabopt.errors import Fault, InputError, cut, fault
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import read_bytes, shown
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
 from fabopt.io.quote.delimited import read_delimited
@@ -102,8 +102,7 @@ def quote_options(rates: Sequence[str], currency: str | None, asked: int, band: 
     except ValueError:
         allowed = f"percent of what is paid, and of list prices, as in {WIDTHS}; or {NO_BAND}"
         faults.append(fault("--band", "", "not a band of prices", band, allowed=allowed))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return QuoteOptions(MappingProxyType(known), (currency or "").upper(), asked, widths)
 
 

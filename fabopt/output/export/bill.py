@@ -17,6 +17,7 @@ from typing import Any
 from fabopt.design.bill import KIND_OF
 from fabopt.design.build import dump
 from fabopt.errors import InputError, fault
+from fabopt.io.faults import refuse_any
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks, marked_csv
 from fabopt.output.export.orders import body_of, orderable, seller_of
 from fabopt.output.export.spreadsheet import csv_bytes
@@ -185,8 +186,7 @@ def _of_design(named: NamedBook, catalog: Catalog, known: set[str]) -> PriceBook
     if not prices:
         raise InputError([fault(named.name, "prices", "none of these products is in the design")])
     book = named.book.model_copy(update={"prices": prices, "terms": {}})
-    if faults := check_price_book(book, named.name, "prices.", catalog):
-        raise InputError(faults)
+    refuse_any(check_price_book(book, named.name, "prices.", catalog))
     return book
 
 

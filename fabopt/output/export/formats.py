@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
+from fabopt.io.faults import refuse_any
 from fabopt.io.library import TEMPORARY_PREFIX
 from fabopt.operate.build import plan_of
 from fabopt.operate.model import OperationPlan
@@ -82,8 +83,7 @@ def format_names(words: Sequence[str]) -> list[str]:
     asked = (name.strip() for word in words for name in word.split(","))
     names = list(dict.fromkeys(name for one in asked for name in (FORMATS if one == ALL else (one,))))
     faults = [_unknown(name) for name in names if name not in FORMATS]
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     return names
 
 
@@ -121,8 +121,7 @@ def _require_options(formats: Sequence[str], options: Options) -> None:
         faults.append(fault("--sheet", "", "only `--to labels` has sheets"))
     for code in (code for code in options.sheets if code not in LABEL_SHEETS):
         faults.append(fault("--sheet", "", "no such sheet of labels", code, allowed=", ".join(LABEL_SHEETS)))
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
 
 
 def _through_temporary(

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from fabopt.errors import Fault, InputError, fault
+from fabopt.io.faults import refuse_any
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.operate.refusals import require_names
 from fabopt.output.export.formats import Exported, Files
@@ -32,8 +33,7 @@ def files_of(asked: Exported) -> Files:
         raise InputError([fault("--to hedgehog", "", "Hedgehog runs Ethernet, and no switch of this design routes")])
     links = {name: [link for link in plan.links if link.fabric == name] for name in names}
     faults = [problem for name in names for problem in _faults(plan, name, links[name])]
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     require_names("hedgehog", plan)
     return {f"{name}.yaml": wiring_lines(plan, name, links[name]) for name in names}
 

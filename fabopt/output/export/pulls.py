@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fabopt.errors import Fault, InputError
+from fabopt.errors import Fault
+from fabopt.io.faults import refuse_any
 from fabopt.operate.model import numbered_devices
 from fabopt.operate.ports import names_of
 from fabopt.output.export.cables import is_pulled, moves, schedule, stage_names
@@ -56,8 +57,7 @@ def named(design: Design, wiring: Wiring) -> Wiring:
     """The wiring with the names of devices that the case's templates give; ``InputError`` where they give none."""
     faults: list[Fault] = []
     names = names_of(Embedded(design).case, numbered_devices(design, wiring), faults)
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     return replace(wiring, devices=replace(wiring.devices, name=names))
 
 

@@ -15,7 +15,8 @@ from ipaddress import IPv4Network
 from math import ceil
 from typing import TypeAlias
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault
+from fabopt.io.faults import refuse_any
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.operate.sonic_proof import faults_of
@@ -189,14 +190,12 @@ def files_of(asked: Exported) -> Files:
     switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "sonic"]
     embedded = Embedded(design)
     faults = list(_refused(plan, embedded, switches))
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
     files = {device: config_of(plan, embedded, device, lossless.get(device.row)) for device in switches}
     faults = [fault(f"--to sonic: {device.name}", where, problem)
               for device, config in files.items() for where, problem in faults_of(config)]  # fmt: skip
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
     return {f"{device.name}.json": [json.dumps(config, indent=2)] for device, config in files.items()}
 
 

@@ -10,7 +10,7 @@ from fabopt.design.build import case_record
 from fabopt.design.points import gathered
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse, refuse_any
 from fabopt.io.keys import KeyPath, changed_inputs, content_of
 from fabopt.problem.certain import uncertain_stages
 from fabopt.problem.problem import Problem, problem_of
@@ -82,8 +82,7 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
     if len(words) == MOST_OBJECTIVES and any(metric.name == EFFECTIVE for metric in metrics):
         hint = "trade it against one metric"
         faults.append(fault("--minimize", "", "this is not traded against two others", EFFECTIVE, hint=hint))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     return metrics
 
 
@@ -96,8 +95,7 @@ def _timed(inputs: Inputs, objectives: Sequence[Measure]) -> Inputs:
 def empty_front(inputs: Inputs, objectives: Sequence[Measure]) -> Front:
     """The file of a front before any point is found; ``InputError`` where growth may end."""
     inputs = _timed(inputs, objectives)
-    if faults := list(uncertain_stages(inputs.case, inputs.case_file, "fronts are not worked out")):
-        raise refuse(faults)
+    refuse_any(list(uncertain_stages(inputs.case, inputs.case_file, "fronts are not worked out")))
     return Front(
         fabopt=VERSION,
         rules=edition_of(VERSION),
@@ -213,8 +211,7 @@ def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
             hint = f"write topologies: [{', '.join(TIERED)}]"
             what = f"this is not searched for over {', '.join(untimed)}"
             faults.append(fault(option, "", what, objective.name, hint=hint))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def _untimed(problem: Problem) -> list[str]:

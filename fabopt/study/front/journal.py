@@ -10,7 +10,7 @@ from pathlib import Path
 from fabopt.design.points import Said, gathered, spread
 from fabopt.errors import Fault, InputError, LostOutputError, NoAnswerError, OutputError, fault
 from fabopt.io.design import parse_json, read_front
-from fabopt.io.faults import Model, document_of, refuse
+from fabopt.io.faults import Model, document_of, refuse_any
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
 from fabopt.io.library import MAX_FRONT_BYTES, STANDARD_STREAM, read_bytes, shown
 from fabopt.io.text import FRONT
@@ -246,8 +246,7 @@ def _check_same(path: str, before: Front, wanted: Front) -> None:
     ):
         if had != needed:
             faults.append(fault(path, key, what, had, allowed=str(needed), hint="start again without --resume"))
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def _traded(front: Front) -> str:

@@ -11,7 +11,7 @@ from fabopt.design.bill import bill
 from fabopt.design.build import case_record, fabric_design
 from fabopt.errors import Fault, NoAnswerError, did_you_mean, fault
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.parts.offering import offering_of
 from fabopt.parts.price_books import KIND_OF_WORD, products
 from fabopt.problem.certain import uncertain_stages
@@ -74,8 +74,7 @@ def check_asked(asked: Asked, inputs: Inputs) -> None:
     unknown = [_unknown("--kind", word, list(KIND_OF_WORD), "kind of product") for word in asked.kinds]
     unknown += [_unknown("--part", word, ids, "product of the catalog") for word in asked.parts]
     faults = [*(fault for fault in unknown if fault is not None), *unanswerable(inputs)]
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
 
 
 def _unknown(option: str, word: str, known: list[str], what: str) -> Fault | None:

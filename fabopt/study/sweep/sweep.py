@@ -18,7 +18,7 @@ from fabopt.design.build import case_record
 from fabopt.design.points import gathered, spread
 from fabopt.errors import Fault, InputError, NoAnswerError, fault
 from fabopt.io.case import Inputs
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse_any
 from fabopt.io.keys import KeyPath, all_changed, content_of, key_path
 from fabopt.io.quantities import MONEY, MeasuredText, quantity_under
 from fabopt.problem.certain import limited_cables, uncertain_stages
@@ -135,15 +135,13 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
         faults.append(fault("--over", BUDGET_KEY, "--budget sweeps this key already"))
     what = "sweeps of budgets are not worked out" if budget is not None else "sweeps are not worked out"
     faults += uncertain_stages(inputs.case, inputs.case_file, what, takes_limits=budget is None)
-    if faults:
-        raise refuse(faults)
+    refuse_any(faults)
     grid = Grid(None if budgets is None else tuple(budgets), keys, values)
     if grid.size > MOST_POINTS:
         raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {MOST_POINTS:,}")])
     points = all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
     limited = (limited_cables(point.case, inputs.case_file, what) for point in points if budget is not None)
-    if faults := list(dict.fromkeys(chain.from_iterable(limited))):
-        raise refuse(faults)
+    refuse_any(list(dict.fromkeys(chain.from_iterable(limited))))
     return grid
 
 

@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault
+from fabopt.io.faults import refuse_any
 from fabopt.output.export.netbox.table import CsvTable
 from fabopt.output.export.netbox.words import (
     FRONT_PORT,
@@ -107,8 +108,7 @@ def check(tables: Tables) -> None:
         _terminations_are_free(terminations),
     )
     faults = [problem for rule in rules for problem in _first(rule)]
-    if faults:
-        raise InputError(faults)
+    refuse_any(faults)
 
 
 def _first(faults: Iterator[Fault]) -> Iterator[Fault]:

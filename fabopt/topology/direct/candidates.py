@@ -29,7 +29,8 @@ from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import kind_choices, server_leaf
 from fabopt.topology.design import EVEN, Evenness, NetworkDesign, evenness_of
-from fabopt.topology.direct.design import DirectDesign
+from fabopt.topology.direct.design import GraphDesign
+from fabopt.topology.direct.failures import DirectFailures
 from fabopt.topology.direct.graph_network import DirectNetwork
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, run_of
 from fabopt.topology.family import AnyBatch, Batch
@@ -105,7 +106,7 @@ class DirectBatch(Batch[Parts, SwitchedShape[DirectNetworks]]):
         switches = [(network.parts.leaf, network.nic.planes * network.switches)]
         links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
         evenness = evenness_of(problem, network.shape)
-        return assembled(problem, self, index, DirectDesign(network), switches, links, order, evenness)
+        return assembled(problem, self, index, GraphDesign(network, DirectFailures), switches, links, order, evenness)
 
     def switch_counts(self) -> dict[Item, Number]:
         """Number of switches by item, with servers or without."""

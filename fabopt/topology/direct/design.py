@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -63,10 +62,14 @@ AnyNetwork = TypeVar("AnyNetwork", bound=GraphNetwork)
 
 
 @dataclass(frozen=True)
-class GraphDesign(ABC, Generic[AnyNetwork]):
-    """A network of joined devices that can be picked: see ``fabopt.topology.design.NetworkDesign``."""
+class GraphDesign(Generic[AnyNetwork]):
+    """A network of joined devices that can be picked: see ``fabopt.topology.design.NetworkDesign``.
+
+    ``failing``: the failures of the network, and of the GPUs of a server.
+    """
 
     network: AnyNetwork
+    failing: Callable[[AnyNetwork, int], Failures]
 
     @property
     def protocol(self) -> str:
@@ -123,9 +126,9 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
         below = (self.network.group_servers * server_gpus, gpus)
         return network_of(self.nic.injection, self.least_ratios(gpus), below, reduces)
 
-    @abstractmethod
     def failures(self, server_gpus: int) -> Failures:
         """The bandwidth left after failures."""
+        return self.failing(self.network, server_gpus)
 
     def headroom(self, fabric: FabricProblem) -> int:
         """Servers that can be added with the present devices."""
@@ -134,15 +137,6 @@ class GraphDesign(ABC, Generic[AnyNetwork]):
     def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:
         """Empty: no such network grows in stages."""
         return ()
-
-
-@dataclass(frozen=True)
-class DirectDesign(GraphDesign[DirectNetwork]):
-    """Equal switches, all with servers."""
-
-    def failures(self, server_gpus: int) -> DirectFailures:
-        """The bandwidth left after a switch, a link or a plane fails."""
-        return DirectFailures(self.network, server_gpus)
 
 
 # -- demands on figures that only the graph of a network gives --------------------------------------------------------

@@ -185,7 +185,9 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
         switches = [(network.parts.leaf, planes * network.leaves), (spine, planes * network.spines)]
         links, order = _links(problem, self.fabric, network, prune), _tie_order(network)
         evenness = evenness_of(problem, network.shape)
-        return assembled(problem, self, index, DragonflyPlusDesign(network), switches, links, order, evenness)
+        return assembled(
+            problem, self, index, GraphDesign(network, DragonflyPlusFailures), switches, links, order, evenness
+        )
 
     def switch_counts(self) -> dict[Item, Number]:
         """Leaves and spines."""
@@ -254,18 +256,6 @@ def _tie_order(network: DragonflyPlusNetwork) -> tuple[Any, ...]:
         parts.nic.group, *(use.group for use in cages),
         parts.nic.nics_per_server, parts.nic.ports_per_nic, parts.nic.planes,
     )  # fmt: skip
-
-
-# -- A dragonfly+ as a design of the search ---------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class DragonflyPlusDesign(GraphDesign[DragonflyPlusNetwork]):
-    """Leaf-spine groups that are joined to each other."""
-
-    def failures(self, server_gpus: int) -> DragonflyPlusFailures:
-        """The bandwidth left after a leaf, a spine, a link or a plane fails."""
-        return DragonflyPlusFailures(self.network, server_gpus)
 
 
 # -- bandwidth that a dragonfly+ has left when a leaf, a spine, a link or a plane fails at the worst place ------------

@@ -219,8 +219,9 @@ class ServerTorusBatch(Batch[ServerTorusParts, ServerTorusShape]):
     def candidates(self, problem: Problem, index: int, prune: bool) -> tuple[Candidate, ...]:
         """A candidate; empty if its links cannot be made."""
         network = self.network(index)
+        design = GraphDesign(network, ServerTorusFailures)
         links = (_between(problem, self.fabric, network, column, prune) for column in range(len(network.scopes)))
-        return assembled(problem, self, index, ServerTorusDesign(network), (), links, _tie_order(network))
+        return assembled(problem, self, index, design, (), links, _tie_order(network))
 
     def switch_counts(self) -> dict[Item, Number]:
         """No switches: the torus has none."""
@@ -252,18 +253,6 @@ def _tie_order(network: ServerTorusNetwork) -> tuple[Any, ...]:
         -1, nic.ports_per_server, nic.nic_id, "", nic.split, "", "", nic.group, -1, -1,
         nic.nics_per_server, nic.ports_per_nic, nic.planes,
     )  # fmt: skip
-
-
-# -- A torus of servers as a design of the search ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ServerTorusDesign(GraphDesign[ServerTorusNetwork]):
-    """Servers that are joined to each other."""
-
-    def failures(self, server_gpus: int) -> ServerTorusFailures:
-        """The bandwidth left after a server or a cable fails."""
-        return ServerTorusFailures(self.network, server_gpus)
 
 
 # -- bandwidth that a torus of servers has left when a server or a cable fails at the worst place ---------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rich.console import Group, RenderableType
+from collections.abc import Iterator
+
+from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.inspect.acceptance.verdicts import Acceptance
@@ -15,8 +17,9 @@ _COLUMNS = (("", False), ("test", False), ("servers", True), ("size", True), ("w
 _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
-def acceptance_report(acceptance: Acceptance) -> RenderableType:
-    """Return a table of verdicts, failed ones first, notes, and the verdict on all."""
+@group()
+def acceptance_report(acceptance: Acceptance) -> Iterator[RenderableType]:
+    """A table of verdicts, failed ones first, notes, and the verdict on all."""
     verdicts = sorted(acceptance.verdicts, key=lambda verdict: not verdict.is_fault)
     rows = [
         [
@@ -28,11 +31,11 @@ def acceptance_report(acceptance: Acceptance) -> RenderableType:
         ]
         for verdict in verdicts[:MOST_LINES]
     ]
-    blocks: list[RenderableType] = [table(_COLUMNS, rows)]
+    yield table(_COLUMNS, rows)
     if len(verdicts) > MOST_LINES:
-        blocks.append(Text(f"and {some(len(verdicts) - MOST_LINES, 'measurement')} more; --json has all", style="dim"))
-    blocks += [Text(f"note: {printable(note)}") for note in acceptance.notes]
-    return Group(*blocks, Text(headline_of_acceptance(acceptance), style=f"bold {'green' if acceptance.ok else 'red'}"))
+        yield Text(f"and {some(len(verdicts) - MOST_LINES, 'measurement')} more; --json has all", style="dim")
+    yield from (Text(f"note: {printable(note)}") for note in acceptance.notes)
+    yield Text(headline_of_acceptance(acceptance), style=f"bold {'green' if acceptance.ok else 'red'}")
 
 
 def headline_of_acceptance(acceptance: Acceptance) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.table import Table
 from rich.text import Text
 
@@ -23,25 +23,25 @@ MOST_LINES = 60
 MOVES = {"move": "move an end", "lay": "lay a cable", "remove": "take a cable away"}
 
 
-def as_built_report(shown: Shown) -> RenderableType:
-    """Return findings, repairs, notes and the verdict."""
+@group()
+def as_built_report(shown: Shown) -> Iterator[RenderableType]:
+    """Findings, repairs, notes and the verdict."""
     result = shown.result
-    blocks: list[RenderableType] = []
     if result.findings:
-        blocks += [Text("findings", style="bold"), _findings(shown), *_more(len(result.findings), "finding")]
+        yield Text("findings", style="bold")
+        yield _findings(shown)
+        yield from _more(len(result.findings), "finding")
     if result.repairs:
-        moves = len(result.repairs)
-        title = f"repairs, in walking order: {moves_words(result)}"
-        blocks += [Text(title, style="bold"), _repairs(shown), *_more(moves, "move")]
+        yield Text(f"repairs, in walking order: {moves_words(result)}", style="bold")
+        yield _repairs(shown)
+        yield from _more(len(result.repairs), "move")
     if result.to_do or result.devices_to_do:
-        links = len(result.to_do or ()) + len(result.devices_to_do)
-        blocks += [
-            Text(f"to do: {to_do_words(result)}", style="bold"),
-            _to_do(shown),
-            *_more(links, "row", "--json and --html have all"),
-        ]
-    blocks += [Text(f"note: {printable(note)}") for note in result.notes]
-    return Group(*blocks, _verdict(shown))
+        yield Text(f"to do: {to_do_words(result)}", style="bold")
+        yield _to_do(shown)
+        rows = len(result.to_do or ()) + len(result.devices_to_do)
+        yield from _more(rows, "row", "--json and --html have all")
+    yield from (Text(f"note: {printable(note)}") for note in result.notes)
+    yield _verdict(shown)
 
 
 def moves_words(result: AsBuilt) -> str:

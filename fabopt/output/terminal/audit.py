@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.inspect.audit.audit import Audit
@@ -25,18 +25,19 @@ COST_COLUMNS = (
 )
 
 
-def audit_of_hand_made_report(audit: Audit) -> RenderableType:
-    """Return findings, costs, notes and the verdict."""
-    blocks: list[RenderableType] = [Text(printable(f"{audit.hand.file}: {numbers_words(audit)}"))]
+@group()
+def audit_of_hand_made_report(audit: Audit) -> Iterator[RenderableType]:
+    """Findings, costs, notes and the verdict."""
+    yield Text(printable(f"{audit.hand.file}: {numbers_words(audit)}"))
     if audit.findings:
         rows = [[kind_words(finding.kind, finding.severity), finding.text] for finding in audit.findings[:MOST_LINES]]
-        blocks.append(table((("rule", False), ("finding", False)), rows))
+        yield table((("rule", False), ("finding", False)), rows)
     if len(audit.findings) > MOST_LINES:
         more = some(len(audit.findings) - MOST_LINES, "finding")
-        blocks.append(Text(f"and {more} more; --json, --findings and --html have all", style="dim"))
-    blocks += _cost(audit)
-    blocks += [Text(f"note: {printable(note)}") for note in audit.notes]
-    return Group(*blocks, Text(printable(headline_of_hand_made(audit)), style=f"bold {'green' if audit.ok else 'red'}"))
+        yield Text(f"and {more} more; --json, --findings and --html have all", style="dim")
+    yield from _cost(audit)
+    yield from (Text(f"note: {printable(note)}") for note in audit.notes)
+    yield Text(printable(headline_of_hand_made(audit)), style=f"bold {'green' if audit.ok else 'red'}")
 
 
 def kind_words(kind: str, severity: str) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.inspect.decisions.decide import Decision, Decisions
@@ -17,14 +17,14 @@ from fabopt.output.terminal.summary import table
 from fabopt.output.words import money, printable
 
 
-def decisions_report(decisions: Decisions) -> RenderableType:
-    """Return a block for each question, and one on renting."""
-    blocks: list[RenderableType] = []
+@group()
+def decisions_report(decisions: Decisions) -> Iterator[RenderableType]:
+    """A block for each question, and one on renting."""
     for decision in decisions.decisions:
-        blocks += _block(decision)
+        yield from _block(decision)
     if decisions.rent is not None:
-        blocks += [Text("rent or build", style="bold"), *map(_line, rent_lines(decisions.rent))]
-    return Group(*blocks)
+        yield Text("rent or build", style="bold")
+        yield from map(_line, rent_lines(decisions.rent))
 
 
 def _block(decision: Decision) -> Iterator[RenderableType]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult, group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -97,12 +97,9 @@ def _longest_word(text: str) -> int:
     return max(map(len, text.split()), default=0)
 
 
-def differences_report(contrast: Contrast) -> RenderableType:
-    """Return the whole comparison."""
-    return Group(*_blocks(contrast))
-
-
-def _blocks(contrast: Contrast) -> Iterator[RenderableType]:
+@group()
+def differences_report(contrast: Contrast) -> Iterator[RenderableType]:
+    """The whole comparison."""
     yield from (Text(printable(text), style="bold") for text in paragraphs(contrast))
     for letter, name, side in zip(LETTERS, names_of(contrast), contrast.sides, strict=False):
         yield Padding(Text(printable(f"{letter}  {about(name, side)}")), (0, 0, 0, 2))
@@ -110,8 +107,8 @@ def _blocks(contrast: Contrast) -> Iterator[RenderableType]:
         if len(side.notes) > _MOST_NOTES:
             yield Text(f"     and {len(side.notes) - _MOST_NOTES} more, which `fabopt quote audit` lists")
     letters = tuple(LETTERS[: len(contrast.sides)])
-    for group, rows in grouped(contrast):
-        yield _heading(group)
+    for title, rows in grouped(contrast):
+        yield _heading(title)
         yield _rows(letters, rows)
     if any(row.better for row in contrast.rows):
         yield Text(f"  {BETTER} the better side", style="dim")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import TextWrapper, wrap
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, group
 from rich.measure import Measurement
 from rich.text import Text
 
@@ -91,11 +91,6 @@ _LEAST_BESIDE, _HEADING = 24, 12
 _ANY_WIDTH = 1000
 
 
-def front_summary(front: Front) -> RenderableType:
-    """Return a sweep or front at a glance."""
-    return Group(*_blocks(front))
-
-
 def front_headline(front: Front) -> str:
     """State the points found in one sentence."""
     done = [point for point in front.points if point.totals is not None]
@@ -114,7 +109,9 @@ def front_headline(front: Front) -> str:
     return text + ("." if front.complete else "; stopped before all points were done.")
 
 
-def _blocks(front: Front) -> Iterator[RenderableType]:
+@group()
+def front_summary(front: Front) -> Iterator[RenderableType]:
+    """A sweep or front at a glance."""
     yield Text(printable(front_headline(front)), style="bold")
     yield Text()
     if front.points:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.inspect.quote_audit import QuoteFinding, QuoteSums, verdict
@@ -37,12 +37,9 @@ _TITLES: tuple[tuple[LineStatus, str], ...] = (
 )
 
 
-def quote_report(quote: Quote) -> RenderableType:
-    """Return a quote's lines, columns not read, doubts and notes."""
-    return Group(*_blocks(quote))
-
-
-def _blocks(quote: Quote) -> Iterator[RenderableType]:
+@group()
+def quote_report(quote: Quote) -> Iterator[RenderableType]:
+    """A quote's lines, columns not read, doubts and notes."""
     yield Text(printable(headline_of_quote(quote)), style="bold")
     several = len({line.sheet for line in quote.lines}) > 1
     if lines := quote.with_status("matched"):
@@ -151,14 +148,14 @@ class QuoteAudit:
         return all(finding.severity == "remark" for finding in self.findings)
 
 
-def audit_report(audit: QuoteAudit) -> RenderableType:
-    """Return an audit for a terminal."""
-    blocks: list[RenderableType] = [Text(printable(headline_of_audit(audit)), style="bold")]
-    blocks += [Text(printable(f"  {label}: {text}")) for label, text in summary_lines(audit)[1:]]
+@group()
+def audit_report(audit: QuoteAudit) -> Iterator[RenderableType]:
+    """An audit for a terminal."""
+    yield Text(printable(headline_of_audit(audit)), style="bold")
+    yield from (Text(printable(f"  {label}: {text}")) for label, text in summary_lines(audit)[1:])
     if audit.findings:
         several = len({finding.sheet for finding in audit.findings if finding.row is not None}) > 1
-        blocks.append(table(_COLUMNS, [_row(finding, several) for finding in audit.findings]))
-    return Group(*blocks)
+        yield table(_COLUMNS, [_row(finding, several) for finding in audit.findings])
 
 
 def headline_of_audit(audit: QuoteAudit) -> str:

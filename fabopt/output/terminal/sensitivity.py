@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.output.terminal.answer import metric_name, metric_value
@@ -17,11 +17,6 @@ from fabopt.units import some
 MOST_CHANGES_SHOWN = 2
 
 
-def sensitivity_summary(sensitivity: Sensitivity) -> RenderableType:
-    """Return the ranges at a glance."""
-    return Group(*_blocks(sensitivity))
-
-
 def sensitivity_headline(sensitivity: Sensitivity) -> str:
     """State the answer and the count of known ranges in one sentence."""
     known = some(len(sensitivity.ranges), "price range")
@@ -32,7 +27,9 @@ def sensitivity_headline(sensitivity: Sensitivity) -> str:
     return f"{sensitivity.case.name}: {metric_name(sensitivity.objective.metric)} {value}, {known}{proven}{stopped}."
 
 
-def _blocks(sensitivity: Sensitivity) -> Iterator[RenderableType]:
+@group()
+def sensitivity_summary(sensitivity: Sensitivity) -> Iterator[RenderableType]:
+    """The ranges at a glance."""
     yield Text(printable(sensitivity_headline(sensitivity)), style="bold")
     yield Text(printable(f"  {sensitivity.summary}"))
     yield Text()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import RenderableType, group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -48,12 +48,9 @@ CHARGES = "charges"
 _WHOLE = ("id", "name", "switch", "tier")
 
 
-def summary(design: Design) -> RenderableType:
-    """Return the whole summary of a design that was found."""
-    return Group(*_blocks(design))
-
-
-def _blocks(design: Design) -> Iterator[RenderableType]:
+@group()
+def summary(design: Design) -> Iterator[RenderableType]:
+    """The whole summary of a design that was found."""
     yield Text(headline(design), style="bold")
     leading = leading_notes(design)
     yield from (_line(note) for note in leading)

@@ -249,6 +249,12 @@ class Design(Strict):
         """Where its servers are; nowhere without a floor."""
         return self.floor if self.floor is not None else NO_FLOOR
 
+    @property
+    def sums(self) -> Totals:
+        """The totals of a file that has a design."""
+        assert self.totals is not None
+        return self.totals
+
 
 Sense = Literal["minimize", "maximize"]
 # The key of the case that the budgets of a sweep set.

@@ -55,13 +55,12 @@ def rents_of(design: Design, rents: Sequence[Rent], given_usd: float | None) -> 
 def compared_rent(design: Design, case: Case, rents: Sequence[Rent], server_usd: float | None) -> RentComparison:
     """Renting the GPUs of a design beside building it. ``server_usd``: of what is sold as one, before the catalog's."""
     embedded, stage = Embedded(design), design.stages[-1]
-    assert design.totals is not None
     unit = server_usd if server_usd is not None else _price_of(embedded.server)
     build = None
     if unit is not None:
         included = sum(float(row.total_usd) for row in design.bom if row.kind == "server")
         sold = embedded.server.sold_for(stage.servers)
-        build = round(float(design.totals.capex_usd) - included + unit * sold, 2)
+        build = round(float(design.sums.capex_usd) - included + unit * sold, 2)
     energy = _energy(design, case)
     offers = [_offer(rent, stage.gpus, build, energy or 0) for rent in rents]
     notes = tuple(_notes(rents, embedded.server.id, unit is None, energy is None))

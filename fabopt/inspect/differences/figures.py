@@ -175,8 +175,7 @@ def _lost(side: Compared, have_fabrics: bool) -> Iterator[tuple[Name, Fact]]:
 
 
 def _money(side: Compared) -> Iterator[tuple[Name, Fact]]:
-    design, totals = side.design, side.design.totals
-    assert totals is not None
+    design, totals = side.design, side.design.sums
     # what is not all that was asked for is not better for costing less
     sense: Sense = "" if side.offer is not None and side.notes else "less"
     yield Name("money", "", "purchase price"), Fact(usd(side.cents), "usd", sense)
@@ -200,8 +199,7 @@ def _money(side: Compared) -> Iterator[tuple[Name, Fact]]:
 
 
 def _power(side: Compared) -> Iterator[tuple[Name, Fact]]:
-    design, totals, last = side.design, side.design.totals, side.stages[-1] if side.stages else None
-    assert totals is not None
+    design, totals, last = side.design, side.design.sums, side.stages[-1] if side.stages else None
     if side.offer is not None:
         return
     early = None if side.is_whole else last

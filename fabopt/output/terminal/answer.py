@@ -94,8 +94,7 @@ def no_design(case: str) -> str:
 
 def served(design: Design) -> str:
     """State the servers joined and the cost of a design, without a claim about other designs."""
-    totals, stage = design.totals, design.stages[-1]
-    assert totals is not None
+    totals, stage = design.sums, design.stages[-1]
     joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
     cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
     return f"{design.case.name}: {some(totals.switches, 'switch')}{of_those(design, 'switch')} for {joined}, {cost}"
@@ -269,9 +268,7 @@ def manager_line(fabric: FabricDesign) -> str:
 
 def totals_line(design: Design) -> str:
     """State cost, power and space of the whole design."""
-    totals = design.totals
-    assert totals is not None
-    parts = []
+    totals, parts = design.sums, []
     per_gpu = usd_per_gpu(design)
     if per_gpu is not None:
         parts.append(f"{money(round(per_gpu[0], 2))} per {per_gpu[1]}")

@@ -189,8 +189,7 @@ def _left_out(design: Design) -> Iterator[ScreenRow]:
 
 def _money(design: Design) -> Iterator[ScreenRow]:
     """Cost in all, by fabric or kind and by stage; power; space; and what limits leave."""
-    totals = design.totals
-    assert totals is not None
+    totals = design.sums
     yield ScreenRow("Parts", bought_words(design))
     yield ScreenRow("Cost", "; ".join(_cost(design)))
     yield from _stages(design)
@@ -253,8 +252,7 @@ def _limits(design: Design) -> Iterator[ScreenRow]:
 
 
 def _cost(design: Design) -> Iterator[str]:
-    totals = design.totals
-    assert totals is not None
+    totals = design.sums
     per_gpu = usd_per_gpu(design)
     gpus = f", {money(round(per_gpu[0]))} a {per_gpu[1]}" if per_gpu is not None else ""
     yield f"{dollars(totals.capex_usd)}{gpus}"

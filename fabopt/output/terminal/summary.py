@@ -147,8 +147,7 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], to
 
 
 def _cost_table(design: Design) -> Table:
-    totals = design.totals
-    assert totals is not None
+    totals = design.sums
     several = len(design.fabrics) > 1 or any(alternative.logical for alternative in design.fabrics)
     groups: dict[tuple[str, str], list[BomRow]] = {}
     for row in design.bom:

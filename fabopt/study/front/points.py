@@ -102,9 +102,8 @@ def point_of(problem: Problem, graded: GradedDesign, place: Place, twin: SameHar
         problem, place = _as_managed(graded.managed, problem, place)
     answer = _answer(problem, graded)
     design = _design(answer, graded, place, twin)
-    assert design.totals is not None
     values = {**shown(graded.grades), "servers": problem.servers, **_predicted(design.workload)}
-    value = values[place.metric] if place.metric in values else getattr(design.totals, place.metric)
+    value = values[place.metric] if place.metric in values else getattr(design.sums, place.metric)
     decision = design.objective.decision
     bound, gap = bound_of_proven(value, decision) if graded.is_proven else (None, None)
     return FrontPoint(
@@ -147,8 +146,7 @@ def _answer(problem: Problem, graded: GradedDesign) -> Answer:
 def _design(answer: Answer, graded: GradedDesign, place: Place, twin: SameHardware | None) -> Design:
     """The design of an answer; its objective is stated by the point, not by the design."""
     design = proven(replace(place.question(answer.problem, Clock(None), twin), answer=answer))
-    totals = design.totals
-    assert totals is not None
+    totals = design.sums
     if (cents(totals.capex_usd), milliwatts(totals.power_w)) != (graded.grades["capex_usd"], graded.grades["power_w"]):
         raise AssertionError(f"the bill of a point of a front is not what was found: {totals}, {graded.grades}")
     return design

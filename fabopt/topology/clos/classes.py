@@ -114,8 +114,7 @@ def ratio_of(fabric: FabricProblem, demand: AttachmentDemand) -> Fraction:
 
 def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape, of_last: bool) -> Number:
     """Fewest uplinks where classes of endpoints have ratios of their own, or none: on the busiest leaf."""
-    assert parts.leaf_up is not None
-    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
+    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.uplink.lane.port_mbps)
     shares = [speeds / fabric.oversubscription_leaf]
     shares += [speeds / ratio_of(fabric, demand) if demand.counts else Fraction(0) for demand in fabric.attachments]
     fewest: Number = 0 * shape.g

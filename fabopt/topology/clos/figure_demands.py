@@ -56,11 +56,10 @@ def _of_leaf(
     gpus: int,
     endpoints: Number,
 ) -> Number:
-    assert parts.leaf_up is not None
-    fewest = _for_traffic(figure_demands, parts, shape, within, gpus, (parts.leaf_up.lane.port_mbps, 1), shape.k)
+    fewest = _for_traffic(figure_demands, parts, shape, within, gpus, (parts.uplink.lane.port_mbps, 1), shape.k)
     if not figure_demands.bisection:
         return fewest
-    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
+    speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.uplink.lane.port_mbps)
     return np.maximum(fewest, _ceil(endpoints, 1, speeds * figure_demands.bisection / parts.nic.injection))
 
 

@@ -130,10 +130,9 @@ def _uplinks_needed(
     stage = problem.stages[number]
     stage_shape = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
     down = most_at(fabric, stage_shape, numbers_of(parts.nic, shape), of_last)
-    assert parts.leaf_up is not None
     most = stage.oversubscription[fabric.name][0]
     of_classes = int(leaf_uplinks(fabric, parts, stage_shape, most))
-    return max(of_classes, int(uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)))
+    return max(of_classes, int(uplinks_needed(down, parts.leaf_down, parts.uplink, most)))
 
 
 def _leaves_of_a_pod(stage_shape: Shape, shape: Shape) -> int:

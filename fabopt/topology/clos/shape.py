@@ -55,6 +55,12 @@ class Parts:
     last_leaf: SwitchUse | None = None
 
     @property
+    def uplink(self) -> CageUse:
+        """The use of a leaf's cages for links to other switches, where it has such."""
+        assert self.leaf_up is not None
+        return self.leaf_up
+
+    @property
     def of_last(self) -> Parts:
         """The hardware with all leaves of the last group's type."""
         if self.last_leaf is None:

@@ -169,10 +169,9 @@ class EarlyCosts:
 
     def _uplinks(self, number: int, stage_shape: Shape, parts: Parts) -> Number:
         """Fewest uplinks of a leaf."""
-        assert parts.leaf_up is not None
         most = self.problem.stages[number].oversubscription[self.fabric.name][0]
         down = most_endpoints(stage_shape, self.fabric.attached)
-        uplinks = uplinks_needed(down, parts.leaf_down, parts.leaf_up, most)
+        uplinks = uplinks_needed(down, parts.leaf_down, parts.uplink, most)
         return np.maximum(uplinks, leaf_uplinks(self.fabric, parts, stage_shape, most))
 
     def _fewest_of_spines(self, number: int, stage_shape: Shape, parts: Parts, shape: Shape) -> tuple[Number, Number]:

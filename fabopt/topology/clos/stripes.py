@@ -59,8 +59,7 @@ def ring_rate(parts: Parts, shape: Shape) -> Fraction | None:
         shared = min(_links_of_both(shape, groups) for groups in (1, int(shape.groups) - 1))
         return Fraction(shared * speed, int(shape.k))
     links = int(shape.u if shape.by_rail else shape.shared_links)
-    assert parts.leaf_up is not None
-    rate = Fraction(links * parts.leaf_up.lane.port_mbps, int(shape.k))
+    rate = Fraction(links * parts.uplink.lane.port_mbps, int(shape.k))
     if shape.groups > shape.groups_per_pod and parts.spine_up is not None:
         leaving = int(shape.k * shape.leaves_of_a_group * (shape.links_per_pair + 1))
         rate = min(rate, Fraction(int(shape.x) * links * parts.spine_up.lane.port_mbps, leaving))
@@ -102,9 +101,8 @@ def _port(parts: Parts) -> Fraction:
 
 
 def _worst_half(parts: Parts, shape: Shape) -> Fraction:
-    assert parts.leaf_up is not None
     hosts = int(shape.g * shape.k), int(shape.last_group * shape.k)
-    speeds = parts.nic.port.lane.port_mbps, parts.leaf_up.lane.port_mbps
+    speeds = parts.nic.port.lane.port_mbps, parts.uplink.lane.port_mbps
     rails = int(shape.rails)
     return least_half(
         int(shape.leaves), rails, hosts, int(shape.spines), int(shape.u), speeds, rails if shape.by_rail else 0
@@ -113,8 +111,7 @@ def _worst_half(parts: Parts, shape: Shape) -> Fraction:
 
 def _shared(parts: Parts, shape: Shape) -> int:
     """Mb/s of the links that any two leaves of a pod share."""
-    assert parts.leaf_up is not None
-    return int(shape.shared_links) * parts.leaf_up.lane.port_mbps
+    return int(shape.shared_links) * parts.uplink.lane.port_mbps
 
 
 def _above_spines(parts: Parts, shape: Shape) -> Fraction:

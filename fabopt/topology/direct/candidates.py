@@ -155,8 +155,7 @@ def _between(
     problem: Problem, fabric: FabricProblem, network: DirectNetwork, column: int, scope: str, prune: bool
 ) -> Sequence[Choice] | None:
     """A choice of one assembly for all links of a scope."""
-    up, planes = network.parts.leaf_up, network.parts.nic.planes
-    assert up is not None
+    up, planes = network.parts.uplink, network.parts.nic.planes
     together = int(network.net.together[0, column])
     joins = equal_joins(problem, fabric, up.port, scope, network.parts.protocol)
     return whole_choice(
@@ -223,8 +222,7 @@ def _row(assembly: Assembly, of: tuple[DeviceRole, str], links: int, cages: int)
 def _tie_order(network: DirectNetwork) -> tuple[Any, ...]:
     """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape = network.parts, network.shape
-    up = parts.leaf_up
-    assert up is not None
+    up = parts.uplink
     return (
         len(network.scopes), *(int(number) for number in network.numbers),
         -int(shape.g), int(shape.k),
@@ -271,9 +269,8 @@ def may_fit(
 
 def down_cages(parts: Parts, net: DirectNetworks) -> Ints:
     """Cages of a switch beside those of its links to others, shape (networks,)."""
-    assert parts.leaf_up is not None
-    between = ceil_of(net.most_ports, parts.leaf_up.lane.ports).sum(axis=1)
-    return np.asarray(cages_beside(parts.leaf_down, parts.leaf_up, between))
+    between = ceil_of(net.most_ports, parts.uplink.lane.ports).sum(axis=1)
+    return np.asarray(cages_beside(parts.leaf_down, parts.uplink, between))
 
 
 def _down_ports(parts: Parts, net: DirectNetworks) -> Ints:

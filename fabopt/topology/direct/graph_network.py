@@ -280,8 +280,7 @@ class DirectNetwork(SwitchedNetwork, UniformNetwork):
     @property
     def link_mbps(self) -> int:
         """Speed of a link between switches."""
-        assert self.parts.leaf_up is not None
-        return self.parts.leaf_up.lane.port_mbps
+        return self.parts.uplink.lane.port_mbps
 
     def figures(self, gpus: int) -> Figures:
         """The figures that have a formula: see ``fabopt.topology.direct.networks``."""

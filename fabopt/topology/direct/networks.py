@@ -92,8 +92,7 @@ def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
 
 def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -> Load:
     """Demand on a network with ``ports`` server ports on its busiest switch."""
-    assert parts.leaf_up is not None
-    speed, wanted = parts.leaf_up.lane.port_mbps, rates_of(problem, fabric, parts.nic)
+    speed, wanted = parts.uplink.lane.port_mbps, rates_of(problem, fabric, parts.nic)
     endpoints = problem.servers * parts.nic.ports_per_plane
     return Load(ports, endpoints, wanted.cut / speed, wanted.spread / speed, fabric.most_hops)
 

@@ -241,8 +241,7 @@ class DirectSpace(SwitchedSpace):
 
     def _networks(self, cutoff: Cutoff, parts: Parts, shape: Shape, base: Floats, fewest: int) -> None:
         """Offer every network for one group size; ``fewest``: links of a switch to others."""
-        up = parts.leaf_up
-        assert up is not None
+        up = parts.uplink
         ports = int(min(shape.g[0], shape.servers) * shape.k)
         with_reserve = int(self.bounds.reserved(ports))
         room = int(uplinks_that_fit(parts.leaf, parts.leaf_down, up, np.array([with_reserve]))[0])
@@ -272,9 +271,8 @@ class DirectSpace(SwitchedSpace):
         if self._is_tried:
             yield from self.topology.thicker(leaves, load, room)
             return
-        assert parts.leaf_up is not None
         ways = tuple(
-            sorted({cable_links(assembly) for assembly in self._joins(parts.leaf_up, "local", parts.protocol)} - {1})
+            sorted({cable_links(assembly) for assembly in self._joins(parts.uplink, "local", parts.protocol)} - {1})
         )
         yield self.topology.nets(leaves, load, room, ways)
 
@@ -313,16 +311,14 @@ class DirectSpace(SwitchedSpace):
     @staticmethod
     def _fitting(parts: Parts, ports: int, net: DirectNetworks) -> Ints:
         """Networks whose links have their cages beside those of the servers; no cage has links of two kinds."""
-        up, down = parts.leaf_up, parts.leaf_down
-        assert up is not None
+        up, down = parts.uplink, parts.leaf_down
         cages = ceil_of(net.most_ports, up.lane.ports).sum(axis=1)
         own = ceil_of(ports, down.lane.ports)
         return np.flatnonzero(cages <= cages_beside(up, down, own))
 
     def _net_cost(self, parts: Parts, net: DirectNetworks) -> Floats:
         """Cost of switches, and least cost of their links, each metric by itself, shape (metrics, networks)."""
-        up, planes = parts.leaf_up, parts.nic.planes
-        assert up is not None
+        up, planes = parts.uplink, parts.nic.planes
         total = np.multiply.outer(self.costs.of(parts.leaf.item), planes * net.switches)
         scopes = self.topology.scopes(net.numbers[0])
         for column in range(net.ports.shape[1]):

@@ -66,12 +66,6 @@ class DragonflyPlusNetwork(SwitchedNetwork):
         return int(self.net.spines[0])
 
     @property
-    def leaf_up(self) -> CageUse:
-        """Use of a leaf's cages for links to spines."""
-        assert self.parts.leaf_up is not None
-        return self.parts.leaf_up
-
-    @property
     def spine(self) -> tuple[SwitchType, CageUse, CageUse]:
         """The spine, and the use of its cages towards leaves and towards other groups."""
         parts = self.parts
@@ -92,7 +86,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
     @property
     def speeds_mbps(self) -> Mapping[str, int]:
         """Speed of a link of each scope."""
-        return {"leaf-spine": self.leaf_up.lane.port_mbps, "global": self.spine[2].lane.port_mbps}
+        return {"leaf-spine": self.parts.uplink.lane.port_mbps, "global": self.spine[2].lane.port_mbps}
 
     @property
     def _streams(self) -> Fraction:
@@ -139,7 +133,7 @@ class DragonflyPlusNetwork(SwitchedNetwork):
         (size, spines, groups, links, outside), (spine, down, out) = self.numbers, self.spine
         leaf_tier = Tier(
             "leaf", parts.leaf, planes * self.leaves, self.servers.down_ports, spines * links, parts.leaf_down,
-            self.leaf_up, self.servers.reserved_ports,
+            self.parts.uplink, self.servers.reserved_ports,
         )  # fmt: skip
         spine_tier = Tier("spine", spine, planes * self.spines, size * links, int(self.net.spine_up[0]), down, out)
         return FilePart(
@@ -201,7 +195,7 @@ class DragonflyPlusBatch(Batch[Parts, SwitchedShape[DragonflyPlusNetworks]]):
 def _links(
     problem: Problem, fabric: FabricProblem, network: DragonflyPlusNetwork, prune: bool
 ) -> Iterator[Sequence[Choice] | None]:
-    limit = int(down_cage_limit(network.parts.leaf_down, network.leaf_up, int(network.net.uplinks[0])))
+    limit = int(down_cage_limit(network.parts.leaf_down, network.parts.uplink, int(network.net.uplinks[0])))
     yield kind_choices(problem, network.servers, server_leaf(network.servers, limit), prune)
     yield _leaf_spine(problem, fabric, network, prune)
     (_, _, out), planes = network.spine, network.nic.planes
@@ -218,7 +212,7 @@ def _leaf_spine(
     problem: Problem, fabric: FabricProblem, network: DragonflyPlusNetwork, prune: bool
 ) -> Sequence[Choice] | None:
     """Links within groups: as in a Clos, cage by cage or bundle by bundle where cages allow it."""
-    parts, up, (_, down, _) = network.parts, network.leaf_up, network.spine
+    parts, up, (_, down, _) = network.parts, network.parts.uplink, network.spine
     need = leaf_spine_need(parts, network.numbers, network.servers.down_ports + network.servers.reserved_ports)
     joins = joins_of(problem, fabric, "leaf-spine", up.port, down.port, parts.protocol)
     mixes = up.lane.ports == down.lane.ports and network.numbers[3] % up.lane.ports == 0
@@ -247,7 +241,7 @@ def global_joins(joins: Sequence[Assembly]) -> tuple[Assembly, ...]:
 def _tie_order(network: DragonflyPlusNetwork) -> tuple[Any, ...]:
     """Rank among candidates that are equal in all sums, the smallest first (docs/formulation/search.md)."""
     parts, shape, (spine, *uses) = network.parts, network.shape, network.spine
-    cages = (parts.leaf_down, network.leaf_up, *uses)
+    cages = (parts.leaf_down, network.parts.uplink, *uses)
     return (
         *network.numbers,
         -int(shape.g), int(shape.k),

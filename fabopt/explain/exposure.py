@@ -61,15 +61,13 @@ def _why(workload: ModelRun, step: Step) -> str:
 
 
 def _exposing(case: Case, share: float) -> Case:
-    assert case.workload is not None
-    workload = case.workload.model_copy(update={"max_exposed_communication": share})
+    workload = case.own_workload.model_copy(update={"max_exposed_communication": share})
     return case.model_copy(update={"workload": workload})
 
 
 def _more_exposed(inquiry: Inquiry, words: str) -> Iterator[Conflict]:
     """The conflict of the limit: the least exposed share of a step that gives a design."""
-    asked, workload = inquiry.problem.asked, inquiry.problem.asked.workload
-    assert workload is not None
+    asked, workload = inquiry.problem.asked, inquiry.problem.asked.own_workload
     inquiry.tell(LIMIT)
 
     def ask(shares: int) -> int | None:
@@ -96,9 +94,8 @@ def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
     inquiry.tell(BATCH)
 
     def ask(batch: int) -> int | None:
-        assert asked.workload is not None
-        plan = asked.workload.changes.model_copy(update={"batch": batch})
-        case = asked.model_copy(update={"workload": asked.workload.model_copy(update={"plan": plan})})
+        plan = asked.own_workload.changes.model_copy(update={"batch": batch})
+        case = asked.model_copy(update={"workload": asked.own_workload.model_copy(update={"plan": plan})})
         return None if inquiry.design(case) is None else batch
 
     def between(works: int, fails: int) -> int | None:

@@ -188,6 +188,12 @@ class Case(Strict):
         return longest_in_rack_m(floor, *spared)
 
     @property
+    def own_workload(self) -> Workload:
+        """The workload of a case that names a model."""
+        assert self.workload is not None
+        return self.workload
+
+    @property
     def is_uncertain(self) -> bool:
         """Whether growth may end before its last stage."""
         return bool(self.futures)

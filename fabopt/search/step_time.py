@@ -33,8 +33,7 @@ def prediction_of(problem: Problem, picked: Sequence[Picked], capex_cents: int) 
         return None
     network = network_of_step(problem, picked, problem.needs)
     spent = cluster_cents(capex_cents, problem.case.include_servers, problem.server, problem.servers)
-    assert problem.case.workload is not None
-    limit = exact(problem.case.workload.max_exposed_communication)
+    limit = exact(problem.case.own_workload.max_exposed_communication)
     return Prediction(
         problem.pace.workload,
         network,

@@ -276,17 +276,16 @@ def _holding(service: ServingUse) -> int:
 
 def _boundaries_are_enough(proof: Proof, evidence: Evidence, use: WorkloadUse, rows: Sequence[_Row]) -> None:
     """What boundaries must give is that of servers dealt one by one; there is as much where the limit holds."""
-    assert evidence.case.workload is not None
     fabric = fabric_named(evidence, use.needs.fabric)
     network, needs = (
         network_on(evidence, fabric),
         [int(exact(row.min_gbps_per_gpu) * MBPS_PER_GBPS) for row in rows],
     )
-    gpus, is_limited = [row.gpus for row in rows], evidence.case.workload.max_exposed_communication < 1
+    gpus, is_limited = [row.gpus for row in rows], evidence.case.own_workload.max_exposed_communication < 1
     # what a job takes that may wait is not there for those that serve
     is_limited |= any(row.replica is not None for row in rows)
     blocks = {"leaf": (network.leaf_gpus, network.leaf_mbps), "pod": (network.pod_gpus, network.pod_mbps)}
-    uplinks = uplink_share(evidence.case.workload.spreading, evidence.case.workload.other_jobs)
+    uplinks = uplink_share(evidence.case.own_workload.spreading, evidence.case.own_workload.other_jobs)
     own, again = exact(fabric.wanted.min_gbps_per_gpu or 0) * MBPS_PER_GBPS, {}
     for name, (block, mbps) in blocks.items():
         if block >= evidence.gpus:
@@ -306,9 +305,9 @@ def _waits_are_counted(
     """What users of a job that serves wait for, by counting ranks, with what servers that fill blocks leave it; the
     bandwidth that it needs is the least that keeps its limits, or that what it sends takes.
     """
-    assert evidence.case.workload is not None and served.placing.beside is not None
+    assert served.placing.beside is not None
     network = network_on(evidence, fabric_named(evidence, use.needs.fabric))
-    uplinks = uplink_share(evidence.case.workload.spreading, evidence.case.workload.other_jobs)
+    uplinks = uplink_share(evidence.case.own_workload.spreading, evidence.case.own_workload.other_jobs)
     has = [
         min(network.server_mbps, level_mbps(served.placing.beside, mbps * uplinks, block))
         if block < evidence.gpus
@@ -329,8 +328,7 @@ def _waits_are_counted(
 
 def _limit(evidence: Evidence) -> Fraction:
     """The share of time that a sending may take: that of a step, or its default where nothing limits it."""
-    assert evidence.case.workload is not None
-    limit = exact(evidence.case.workload.max_exposed_communication)
+    limit = exact(evidence.case.own_workload.max_exposed_communication)
     return limit if limit < 1 else exact(DEFAULT_EXPOSED)
 
 

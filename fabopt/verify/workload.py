@@ -73,8 +73,7 @@ def workload_needs_are_met(proof: Proof, evidence: Evidence) -> None:
     proof.holds(not reach.reduces or reduces(fabric), "switches reduce where that was counted on")
     offered = exact(needs.offered_gbps_per_gpu) * MBPS_PER_GBPS
     proof.holds(offered <= fabric.injection, f"{needs.offered_gbps_per_gpu} Gb/s per GPU offered")
-    assert evidence.case.workload is not None
-    limit = exact(evidence.case.workload.max_exposed_communication)
+    limit = exact(evidence.case.own_workload.max_exposed_communication)
     least = max([needed_mbps(workload, limit, reach), *needs_beside(evidence.case, evidence.server)])
     written = as_written(wanted, needs)
     figures = [name for name in FIGURES if can_be_asked(evidence.case, written, **{name: 1.0})]
@@ -102,13 +101,12 @@ def workload_is_recomputed(proof: Proof, evidence: Evidence) -> None:
         raise LookupError("the design has no totals")
     network = network_on(evidence, fabric_named(evidence, claimed.needs.fabric))
     spent = cluster_cents(cents(totals.capex_usd), evidence.case.include_servers, evidence.server, evidence.servers)
-    assert evidence.case.workload is not None
-    limit = exact(evidence.case.workload.max_exposed_communication)
+    limit = exact(evidence.case.own_workload.max_exposed_communication)
     runs = runs_of(evidence.case, evidence.server, workload)
     leasts = [row.least_usd_per_effective_gpu for row in claimed.scenarios]
     least = tuple(cents(usd) for usd in leasts if usd is not None)
     # a point of a front was not picked by its regret
-    is_known = evidence.case.workload.decide_by == "regret" and bool(least or evidence.design.objective.decision)
+    is_known = evidence.case.own_workload.decide_by == "regret" and bool(least or evidence.design.objective.decision)
     proof.holds(len(least) == (len(runs) if is_known else 0), "leasts to regret")
     parts = parts_of(evidence.case, evidence.server)
     served = services_of(evidence.case, evidence.server)

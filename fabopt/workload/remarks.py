@@ -222,8 +222,7 @@ def _wide_tensor(use: WorkloadUse, row: CommunicatorUse, domain: int) -> str:
 
 def _overruled(use: WorkloadUse, case: Case, fabric: Fabric) -> Iterator[str]:
     """Notes on keys of the case that ask for less than the model needs."""
-    assert case.workload is not None
-    most = case.workload.max_exposed_communication
+    most = case.own_workload.max_exposed_communication
     for job in use.jobs:
         if job.paused > most:
             yield (

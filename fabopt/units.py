@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from unicodedata import combining, normalize
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ NS_PER_US = 1000
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
+Amount = TypeVar("Amount", int, float)
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
@@ -51,12 +52,24 @@ def sets(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, set[Value]]:
     return {key: set(values) for key, values in grouped(pairs).items()}
 
 
-def summed(pairs: Iterable[tuple[Key, int]]) -> Counter[Key]:
+@overload
+def summed(pairs: Iterable[tuple[Key, int]]) -> Counter[Key]: ...
+@overload
+def summed(pairs: Iterable[tuple[Key, Fraction]]) -> dict[Key, Fraction]: ...
+def summed(pairs: Iterable[tuple[Key, Any]]) -> Any:
     """The sum of the numbers of each key; keys in the order of the pairs."""
     sums: Counter[Key] = Counter()
     for key, number in pairs:
         sums[key] += number
     return sums
+
+
+def largest(pairs: Iterable[tuple[Key, Amount]]) -> dict[Key, Amount]:
+    """The largest of the numbers of each key; keys in the order of the pairs."""
+    most: dict[Key, Amount] = {}
+    for key, number in pairs:
+        most[key] = max(most.get(key, number), number)
+    return most
 
 
 def exact(number: float | int | str) -> Fraction:

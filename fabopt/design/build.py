@@ -302,11 +302,11 @@ def _link_rows(
 
 def _link_row(shares: Sequence[tuple[RowShare, int]], speed: float, run_m: float, problem: Problem) -> LinkRow:
     first = shares[0][0]
-    counts: dict[PartKey, int] = {}
-    for row, number in shares:
-        for part in row.parts:
-            key = (part.item.id, part.end, part.item.length_m)
-            counts[key] = counts.get(key, 0) + part.quantity * number
+    counts = summed(
+        ((part.item.id, part.end, part.item.length_m), part.quantity * number)
+        for row, number in shares
+        for part in row.parts
+    )
     return LinkRow(
         from_=first.near,
         to=first.far,

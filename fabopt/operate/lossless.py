@@ -16,7 +16,7 @@ from fabopt.parts.switches import lanes_in_use
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.operate import Queues
-from fabopt.units import mbps
+from fabopt.units import largest, mbps
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.latency import paths_of
 
@@ -109,10 +109,7 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
 
 
 def _longest_m(plan: OperationPlan) -> Mapping[str, float]:
-    longest: dict[str, float] = {}
-    for link in plan.links:
-        longest[link.fabric] = max(longest.get(link.fabric, 0.0), link.length_m)
-    return longest
+    return largest((link.fabric, link.length_m) for link in plan.links)
 
 
 def _ports(plan: OperationPlan, device: NamedDevice, switch: Switch, mtu: int) -> Iterator[LosslessPort]:

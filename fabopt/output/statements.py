@@ -15,7 +15,7 @@ from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageS
 from fabopt.schema.futures import Number
 from fabopt.schema.labour import MOVED, TaskMinutes
 from fabopt.schema.losses import PLACES, SinglePoint
-from fabopt.units import some
+from fabopt.units import largest, some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.latency import Path, paths_of
 
@@ -81,11 +81,7 @@ def lead_line(design: Design) -> str:
     points = design.single_points_of_failure
     if points is None:
         return ""
-    most: dict[tuple[str, str], int] = {}
-    for point in points:
-        if not point.degraded:
-            kind = point.fabric, point.device
-            most[kind] = max(point.count, most.get(kind, 0))
+    most = largest(((point.fabric, point.device), point.count) for point in points if not point.degraded)
     numbers = {place: sum(number for (_, device), number in most.items() if device == place) for place in PLACES}
     numbers = {"device": sum(most.values()) - sum(numbers.values()), **numbers}
     there = [(number, kind) for kind, number in numbers.items() if number]

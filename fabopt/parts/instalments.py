@@ -9,7 +9,7 @@ from fractions import Fraction
 from fabopt.parts.items import Item
 from fabopt.parts.procurement import MONTH_DIGITS, MONTHS_PER_YEAR, order_month
 from fabopt.schema.finance import Payment
-from fabopt.units import exact, plain_fraction
+from fabopt.units import exact, plain_fraction, summed
 
 ALL = Fraction(1)
 
@@ -45,17 +45,15 @@ class Instalments:
         return self._shares(stage, self.months[stage])
 
     def _shares(self, stage: int, ordered: int) -> dict[int, Fraction]:
-        month, shares = self.months[stage], dict[int, Fraction]()
+        month = self.months[stage]
         if self.payment is None:
             return {month: ALL}
-        for due, share in (
+        due = (
             (ordered, self.payment.on_order),
             (month, self.payment.on_delivery),
             (month + self.payment.acceptance_months, self.payment.on_acceptance),
-        ):
-            if share:
-                shares[due] = shares.get(due, Fraction(0)) + exact(share)
-        return shares
+        )
+        return summed((when, exact(share)) for when, share in due if share)
 
     @property
     def scale(self) -> int:

@@ -5,7 +5,7 @@ Signalling lanes behind the cages of a switch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -19,7 +19,7 @@ from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Switch
 from fabopt.schema.product import Cage, Protocol
 from fabopt.schema.resilience import CABLES_OF_PEER_LINK, FEED, survives_loss_of
-from fabopt.units import Number
+from fabopt.units import Number, largest
 
 TIER_ROLES = ("leaf", "spine", "core")
 
@@ -49,6 +49,11 @@ class CageUse:
     def lane(self) -> Lane:
         """Ports of one cage and their speed."""
         return self.port.lane
+
+
+def ports_of_groups(uses: Iterable[CageUse]) -> int:
+    """Upper bound of the ports of a switch with some uses of its groups of cages."""
+    return sum(largest((use.group, use.of_group * use.lane.ports) for use in uses).values())
 
 
 @dataclass(frozen=True)

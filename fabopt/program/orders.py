@@ -217,12 +217,12 @@ def sums_of(problem: Problem, picked: Sequence[Picked]) -> Sums:
 
 def paid_in_periods(problem: Problem, picked: Sequence[Picked], months: int) -> dict[int, Fraction]:
     """Payments for orders in each period of ``months`` months, in cents."""
-    terms, paid = problem.instalments, dict[int, Fraction]()
-    for (stage, item), units in order_of(problem, picked).bought.items():
-        for period in terms.shares_in(item, stage, months):
-            scaled = item.cost_at(terms.prices_in(item, stage, months, period), units)
-            paid[period] = paid.get(period, Fraction(0)) + Fraction(scaled, terms.scale)
-    return paid
+    terms = problem.instalments
+    return summed(
+        (period, Fraction(item.cost_at(terms.prices_in(item, stage, months, period), units), terms.scale))
+        for (stage, item), units in order_of(problem, picked).bought.items()
+        for period in terms.shares_in(item, stage, months)
+    )
 
 
 def stage_power_mw(problem: Problem, picked: Sequence[Picked], stage: int, servers: bool = False) -> int:

@@ -5,13 +5,14 @@ The bounds of the variables of orders follow from these: no design that the prog
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from fabopt.parts.items import Item
 from fabopt.problem.problem import Problem
 from fabopt.topology.candidate import Candidate, Choice, by_fabric
-from fabopt.units import summed
+from fabopt.units import largest, summed
 
 
 def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, int]:
@@ -19,7 +20,7 @@ def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, i
     total = summed(
         (item, count)
         for of_fabric in by_fabric(candidates).values()
-        for item, count in _most_of_any(of_fabric.values()).items()
+        for item, count in largest(_used(of_fabric.values())).items()
     )
     server = problem.server_item
     if server is not None:
@@ -27,28 +28,17 @@ def most_used(problem: Problem, candidates: Sequence[Candidate]) -> dict[Item, i
     return total
 
 
-def _most_of_any(candidates: Iterable[Candidate]) -> dict[Item, int]:
-    """The most units of each item in any of the candidates of a fabric."""
-    most: dict[Item, int] = {}
+def _used(candidates: Iterable[Candidate]) -> Iterator[tuple[Item, int]]:
+    """The most units of each item in each of the candidates of a fabric."""
     of_unit: dict[Hashable, Mapping[Item, int]] = {}
     for candidate in candidates:
-        used = dict(candidate.fixed)
+        used = Counter(candidate.fixed)
         for choice in candidate.choices:
             if choice.key not in of_unit:
-                of_unit[choice.key] = _most_of_a_unit(choice)
+                of_unit[choice.key] = largest(pair for option in choice.options for pair in option.items.items())
             for item, count in of_unit[choice.key].items():
-                used[item] = used.get(item, 0) + count * choice.count
-        for item, count in used.items():
-            most[item] = max(most.get(item, 0), count)
-    return most
-
-
-def _most_of_a_unit(choice: Choice) -> dict[Item, int]:
-    most: dict[Item, int] = {}
-    for option in choice.options:
-        for item, count in option.items.items():
-            most[item] = max(most.get(item, 0), count)
-    return most
+                used[item] += count * choice.count
+        yield from used.items()
 
 
 # At [first][last]: most units that these stages and those between add.
@@ -92,9 +82,5 @@ def _added_by(candidates: Iterable[Candidate], items: frozenset[Item], stages: i
 
 
 def _most_at_stages(choice: Choice, items: frozenset[Item]) -> dict[tuple[int, Item], int]:
-    most: dict[tuple[int, Item], int] = {}
-    for option in choice.options:
-        for key, count in option.uses.items():
-            if key[1] in items:
-                most[key] = max(most.get(key, 0), count)
-    return most
+    uses = (pair for option in choice.options for pair in option.uses.items())
+    return largest((key, count) for key, count in uses if key[1] in items)

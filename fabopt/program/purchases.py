@@ -340,12 +340,8 @@ class Purchases:
 
     def units(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Units of the ordered items that a solution orders at every stage."""
-        units: dict[tuple[int, Item], int] = {}
-        for (item, stage, _), var in self.buy.items():
-            count = item.pack_size * values.get(var.name, 0)
-            if count:
-                units[stage, item] = units.get((stage, item), 0) + count
-        return units
+        packs = (((item, stage), values.get(var.name, 0)) for (item, stage, _), var in self.buy.items())
+        return summed(((stage, item), item.pack_size * number) for (item, stage), number in packs if number)
 
     def spares(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Spares that a solution keeps from every stage on."""

@@ -26,6 +26,7 @@ from fabopt.problem.rules_kept import bound_alike
 from fabopt.program.orders import Picked, all_uses, order_of
 from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.search.choice import search_of
+from fabopt.units import summed
 
 # -- the cost of a design as some prices move -------------------------------------------------------------------------
 # The cost of a design as some prices move: a straight line in their factor, and where two such lines cross.
@@ -68,10 +69,10 @@ class Line:
 def priced_design(base: Problem, problem: Problem, picked: Sequence[Picked]) -> PricedDesign:
     """A design of a problem, priced at the base's prices."""
     present = bool(base.weights.energy)
-    money: dict[int, int] = {}
-    for (stage, item), units in order_of(problem, picked).bought.items():
-        cents = base.item_table.items[item.index].cost(stage, units, present)
-        money[item.index] = money.get(item.index, 0) + cents
+    money = summed(
+        (item.index, base.item_table.items[item.index].cost(stage, units, present))
+        for (stage, item), units in order_of(problem, picked).bought.items()
+    )
     rest = Fraction(0)
     if present:
         for (stage, item), count in all_uses(problem, picked).items():

@@ -31,7 +31,7 @@ from fabopt.schema.server import Server
 from fabopt.solution.question import Answers
 from fabopt.topology.candidate import Ends
 from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
-from fabopt.units import grouped, some
+from fabopt.units import grouped, largest, some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.channels import channels_of
 from fabopt.wiring.design_file import Embedded
@@ -206,13 +206,8 @@ def pool_notes(answers: Answers, design: Design) -> Iterator[str]:
 
 
 def _bought(designed: FabricDesign) -> Mapping[Ends, float]:
-    longest: dict[Ends, float] = {}
-    for row in designed.links:
-        for part in row.parts:
-            if part.length_m is not None:
-                ends = row.from_, row.to
-                longest[ends] = max(longest.get(ends, 0.0), float(part.length_m))
-    return longest
+    parts = (((row.from_, row.to), part.length_m) for row in designed.links for part in row.parts)
+    return largest((ends, float(length_m)) for ends, length_m in parts if length_m is not None)
 
 
 def _notes(fabric: FabricProblem, roce: Roce, weighed: WeighedTier) -> Iterator[str]:

@@ -22,7 +22,7 @@ from fabopt.schema.in_service import FabricMoves
 from fabopt.schema.subnet_manager import TwinUse
 from fabopt.topology.design import EVEN, Evenness, NetworkDesign, Role, StandIn
 from fabopt.topology.link_parts import Need, Quantities
-from fabopt.units import Number, beats, ceil_of, summed
+from fabopt.units import Number, beats, ceil_of, largest, summed
 
 End = Literal["from", "to"]
 # The roles that links join.
@@ -150,11 +150,7 @@ class Option:
     @cached_property
     def longest_m(self) -> Mapping[Ends, float]:
         """The longest cable that is bought for links between two roles."""
-        longest: dict[Ends, float] = {}
-        for row in self.rows:
-            if row.longest_m:
-                longest[row.near, row.far] = max(longest.get((row.near, row.far), 0.0), row.longest_m)
-        return longest
+        return largest(((row.near, row.far), row.longest_m) for row in self.rows if row.longest_m)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:

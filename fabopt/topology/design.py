@@ -25,7 +25,7 @@ from fabopt.schema.attachment import HostPort
 from fabopt.schema.design import Failure, Metrics, Placement, StageStructure
 from fabopt.schema.resilience import Failed, Surviving
 from fabopt.schema.structure import AnyStructure, Structure
-from fabopt.units import MBPS_PER_GBPS, plain_fraction
+from fabopt.units import MBPS_PER_GBPS, plain_fraction, summed
 from fabopt.workload.timing import FabricBandwidth
 
 Role = Literal["leaf", "spine", "core"]
@@ -68,11 +68,8 @@ class Tier(NamedTuple):
     @property
     def counts(self) -> tuple[tuple[SwitchType, int], ...]:
         """Number of its switches by type."""
-        others: dict[SwitchType, int] = {}
-        if self.other is not None:
-            others[self.other.switch] = self.other.num_switches
-        for stand_in in self.stand_ins:
-            others[stand_in.switch] = others.get(stand_in.switch, 0) + stand_in.units
+        last = [] if self.other is None else [(self.other.switch, self.other.num_switches)]
+        others = summed((*last, *((stand_in.switch, stand_in.units) for stand_in in self.stand_ins)))
         return (self.switch, self.num_switches - sum(others.values())), *others.items()
 
 

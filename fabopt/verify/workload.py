@@ -20,7 +20,7 @@ from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.prediction import WorkloadNeeds, WorkloadUse
 from fabopt.schema.topologies import can_be_asked
-from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some
+from fabopt.units import MBPS_PER_GBPS, cents, exact, plain_fraction, some, summed
 from fabopt.verify import direct
 from fabopt.verify.bandwidth import oversubscription
 from fabopt.verify.evidence import Evidence, FabricEvidence
@@ -209,11 +209,8 @@ def _ranks_are_enumerated(proof: Proof, claimed: WorkloadUse, workload: ModelRun
     proof.holds(calls_are_counted(workload), "calls of data ranks are those of every micro-batch")
     ranks, costs = DealtRanks(workload), step_on(workload, network).costs
     for row in claimed.communicators:
-        over: dict[str, Fraction] = {}
-        for cost in costs:
-            if cost.traffic.communicator == row.communicator:
-                for place, amount in ranks.bytes_over(cost, network).items():
-                    over[place] = over.get(place, Fraction(0)) + amount
+        own = (cost for cost in costs if cost.traffic.communicator == row.communicator)
+        over = summed(pair for cost in own for pair in ranks.bytes_over(cost, network).items())
         enumerated = {place: plain_fraction(amount, 0) for place, amount in over.items()}
         proof.equal(f"{row.communicator} bytes_over", row.bytes_over, enumerated)
 

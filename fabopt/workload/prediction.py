@@ -11,7 +11,7 @@ import numpy as np
 from fabopt.schema.model import Plan
 from fabopt.schema.prediction import CommunicatorUse, WorkloadNeeds, WorkloadUse
 from fabopt.schema.server import Server
-from fabopt.units import Number, cents, plain_fraction, rounded, usd
+from fabopt.units import Number, cents, plain_fraction, rounded, summed, usd
 from fabopt.workload.architecture import parameters
 from fabopt.workload.jobs import ServedJob
 from fabopt.workload.memory import memory_use
@@ -181,11 +181,7 @@ def _band_s(workload: ModelRun, network: FabricBandwidth, step: Step) -> tuple[i
 
 def binding(costs: Iterable[Cost]) -> str | None:
     """The communicator that GPUs wait for longest on the network; None if they never do."""
-    waits: dict[str, Fraction] = {}
-    for cost in costs:
-        if cost.place != DOMAIN:
-            name = cost.traffic.communicator
-            waits[name] = waits.get(name, Fraction(0)) + cost.exposed_s
+    waits = summed((cost.traffic.communicator, cost.exposed_s) for cost in costs if cost.place != DOMAIN)
     longest = max(waits, key=lambda name: waits[name], default=None)
     return longest if longest is not None and waits[longest] > 0 else None
 
@@ -199,10 +195,7 @@ def communicator_rows(costs: Sequence[Cost]) -> Iterable[CommunicatorUse]:
 
 
 def _row(name: str, costs: Sequence[Cost]) -> CommunicatorUse:
-    over: dict[str, Fraction] = {}
-    for cost in costs:
-        for place, amount in cost.bytes_over.items():
-            over[place] = over.get(place, Fraction(0)) + amount
+    over = summed(pair for cost in costs for pair in cost.bytes_over.items())
     return CommunicatorUse(
         communicator=name,
         group=max(cost.traffic.group.size for cost in costs),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.product import Cage
-from fabopt.units import MBPS_PER_GBPS
+from fabopt.units import MBPS_PER_GBPS, largest
 from fabopt.wiring.port_names import namer_of, places_by_name, splits_of
 
 _CUMULUS = re.compile(r"swp(\d{1,15})(?:s(\d{1,15}))?")
@@ -148,7 +148,4 @@ def in_gbps(mbps: int) -> str:
 
 def lanes_by_cage(places: Mapping[str, PortPlace]) -> dict[int, int]:
     """Ports that the names of each cage show it to have, at least: 1 for one that is not split."""
-    lanes: dict[int, int] = {}
-    for place in places.values():
-        lanes[place.cage] = max(lanes.get(place.cage, 1), place.lane + 1, 2 if place.is_split else 1)
-    return lanes
+    return largest((place.cage, max(place.lane + 1, 2 if place.is_split else 1)) for place in places.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +10,7 @@ from fabopt.inspect.differences.sides import Compared
 from fabopt.schema.design import FabricDesign, Number
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.losses import SinglePoint
-from fabopt.units import usd
+from fabopt.units import largest, usd
 from fabopt.verify.proof import EDITIONS, named_edition
 
 Group = Literal["rules and failures", "money", "power and space", "bandwidth", "network", "case"]
@@ -140,12 +139,9 @@ def _figures(
 
 def cutting_off(points: Sequence[SinglePoint]) -> tuple[int, int]:
     """Switches, and racks, without any one of which something is cut off."""
-    most: Counter[tuple[str, str]] = Counter()
-    for point in points:
-        if not point.degraded:
-            most[point.fabric, point.device] = max(point.count, most[point.fabric, point.device])
+    most = largest(((point.fabric, point.device), point.count) for point in points if not point.degraded)
     racks = sum(number for (_, device), number in most.items() if device == "rack")
-    return most.total() - racks, racks
+    return sum(most.values()) - racks, racks
 
 
 def _lost(side: Compared, have_fabrics: bool) -> Iterator[tuple[Name, Fact]]:

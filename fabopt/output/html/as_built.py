@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -56,11 +57,10 @@ def _places(shown: Shown, finding: Any) -> str:
 
 def faults_by_device(shown: Shown) -> dict[str, int]:
     """Count of findings at each planned device."""
-    numbers: dict[str, int] = {}
+    numbers: Counter[str] = Counter()
     for finding in shown.result.findings:
         ends = {port.device for port in (finding.a, finding.b, *finding.seen) if port != NO_PORT}
-        for device in sorted(ends & set(shown.result.plan.devices)):
-            numbers[device] = numbers.get(device, 0) + 1
+        numbers.update(sorted(ends & set(shown.result.plan.devices)))
     return numbers
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -322,11 +323,8 @@ class Tiers:
 
 def say_tier(canvas: Canvas, role: str, rows: Sequence[int], x: float, y: float) -> float:
     """Say how many devices of a role there are, of which products; return where that ends."""
-    tree, products = canvas.tree, dict[str, int]()
     room = GUTTER - 3
-    for row in rows:
-        name = tree.product(row, has_maker=True)
-        products[name] = products.get(name, 0) + 1
+    products = Counter(canvas.tree.product(row, has_maker=True) for row in rows)
     canvas.say(x, y + 4, fitting(room, LARGE, some(len(rows), role), bold=True), LARGE, bold=True)
     below = y + 8
     lines = [name if len(products) == 1 else f"{count(number)} × {name}" for name, number in products.items()]

@@ -44,7 +44,7 @@ from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 from fabopt.schema.roles import COULD_GIVE, SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
-from fabopt.units import cents, grouped, some
+from fabopt.units import cents, grouped, some, summed
 from fabopt.wiring.design_file import Embedded
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
@@ -272,10 +272,11 @@ def cost_shares(design: Design) -> dict[str, int]:
     kinds = {"switch": "switches", "nic": "NICs", "transceiver": "optics and cables", "cable": "optics and cables",
              "fibre": "optics and cables", "trunk": "optics and cables", "panel": "optics and cables",
              "server": "servers"}  # fmt: skip
-    shares: dict[str, int] = {}
-    for row in design.bom:
-        name = row.fabric if len(design.fabrics) > 1 and row.fabric else kinds.get(row.kind, "charges and work")
-        shares[name] = shares.get(name, 0) + cents(row.total_usd)
+    several = len(design.fabrics) > 1
+    shares = summed(
+        (row.fabric if several and row.fabric else kinds.get(row.kind, "charges and work"), cents(row.total_usd))
+        for row in design.bom
+    )
     return {name: amount for name, amount in shares.items() if amount}
 
 

@@ -26,6 +26,7 @@ from fabopt.schema.design import DeviceRole
 from fabopt.topology.candidate import Choice, Option, choices_of
 from fabopt.topology.clos.shape import Ints, Shape
 from fabopt.topology.link_parts import Floats, Need
+from fabopt.units import summed
 
 # Key of the parts that a kind of links may be made of: equal keys have equal options.
 KindKey = tuple[Hashable, ...]
@@ -166,6 +167,14 @@ def cable_at(problem: Problem, assembly: Assembly, length_class: int) -> Item:
     length_m = float(problem.item_table.lengths_m[length_class])
     lengths = problem.item_table.lengths(assembly.cable.id)
     return next(item for item in lengths if (item.length_m or 0.0) >= length_m)
+
+
+def cables_of_classes(problem: Problem, assembly: Assembly, classes: Ints) -> dict[Item, int]:
+    """Cables of an assembly by length; ``classes``: the length class of each, shape (cables,)."""
+    counts: list[int] = np.bincount(classes).tolist()
+    return summed(
+        (cable_at(problem, assembly, length_class), count) for length_class, count in enumerate(counts) if count
+    )
 
 
 class KindLinks(ABC):

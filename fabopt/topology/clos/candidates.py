@@ -212,10 +212,8 @@ def _lacking(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> int:
 
 def _with_logical_fabrics(problem: Problem, fabric: FabricProblem, devices: Uses) -> Uses:
     """Devices with the NICs of logical fabrics, which the first stage installs."""
-    counts = dict(devices)
-    for item, count in nics_of(problem, fabric.attachments).items():
-        counts[0, item] = counts.get((0, item), 0) + count
-    return counts
+    nics = (((0, item), count) for item, count in nics_of(problem, fabric.attachments).items())
+    return summed((*devices.items(), *nics))
 
 
 def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:

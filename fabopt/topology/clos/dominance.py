@@ -18,7 +18,7 @@ from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType, ports_of_groups
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import SwitchUse
@@ -81,7 +81,7 @@ class SwitchRivals:
             and rival.peers == switch.peers
             and self._takes_place(rival, switch)
             and len({use.group for use in own if use}) == len({use.group for use in uses if use})
-            and rival.max_ports >= min(switch.max_ports, _most_ports(uses))
+            and rival.max_ports >= min(switch.max_ports, ports_of_groups(use for use in uses if use is not None))
             and all(
                 one is theirs or (one is not None and theirs is not None and self._use_serves_as(one, theirs))
                 for one, theirs in zip(own, uses, strict=True)
@@ -176,15 +176,6 @@ class SwitchRivals:
         """Whether a group of cages has no more cable ends, and no hungrier modules."""
         own_mw, of_use_mw = (self.problem.links.hungriest_mw(one.port, self.protocol) for one in (own, use))
         return own.of_group == use.of_group and own_mw <= of_use_mw
-
-
-def _most_ports(uses: Sequence[CageUse | None]) -> int:
-    """Upper bound of the ports of a switch with these uses of its cages."""
-    ports: dict[int, int] = {}
-    for use in uses:
-        if use is not None:
-            ports[use.group] = max(ports.get(use.group, 0), use.of_group * use.lane.ports)
-    return sum(ports.values())
 
 
 def _is_less(item: Item, other: Item) -> bool:

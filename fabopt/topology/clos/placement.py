@@ -6,6 +6,7 @@ its rack and unit (``RackPlacement``).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -36,6 +37,7 @@ from fabopt.topology.clos.cabling import (
     KindLinks,
     LinkType,
     cable_at,
+    cables_of_classes,
     cabling_of,
     numbers_of,
 )
@@ -246,10 +248,10 @@ class FloorLinks(KindLinks):
     def _unit_cables(self, assembly: Assembly, classes: Sequence[int]) -> dict[Item, int]:
         """Cables of an assembly for the links of one cage, each as long as its own links need."""
         per_cable = 1 if assembly.mode is Mode.LINK else assembly.ports_per_cable
-        cables: dict[Item, int] = {}
-        for start in range(0, len(classes), per_cable):
-            item = cable_at(self.problem, assembly, max(classes[start : start + per_cable]))
-            cables[item] = cables.get(item, 0) + 1
+        cables = Counter(
+            cable_at(self.problem, assembly, max(classes[start : start + per_cable]))
+            for start in range(0, len(classes), per_cable)
+        )
         return dict(sorted(cables.items(), key=lambda pair: pair[0].length_m or 0))
 
     # -- all at once ----------------------------------------------------------------------------------------------
@@ -270,18 +272,9 @@ class FloorLinks(KindLinks):
 
         ``classes`` of cables, shape (cables,).
         """
-        parts = _parts(assembly, near, self._all_cables(assembly, classes), far)
+        parts = _parts(assembly, near, cables_of_classes(self.problem, assembly, classes), far)
         links = len(self._cabling.classes)
         return RowShare(*self.kind.ends, None, self.named(assembly), links, near, far, parts, ())
-
-    def _all_cables(self, assembly: Assembly, classes: Ints) -> dict[Item, int]:
-        """Cables by length when one assembly makes every link."""
-        cables: dict[Item, int] = {}
-        for length_class, count in enumerate(np.bincount(classes).tolist()):
-            if count:
-                item = cable_at(self.problem, assembly, length_class)
-                cables[item] = cables.get(item, 0) + count
-        return cables
 
 
 def _units(cabling: Cabling, classes: int) -> Iterable[tuple[tuple[int, ...], int]]:

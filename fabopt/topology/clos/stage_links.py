@@ -9,6 +9,7 @@ The kinds of links of a Clos candidate: quantities of each, and the open choices
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -36,6 +37,7 @@ from fabopt.topology.clos.cabling import (
     KindLinks,
     LinkType,
     cable_at,
+    cables_of_classes,
     links_of,
     numbers_of,
     shuffles_of,
@@ -124,11 +126,11 @@ class StagedLinks:
         near_cages = whole if near.ports > 1 else len(new)
         far_cages = whole if paired or near.ports == 1 else len(new)
         per_cable = 1 if assembly.mode is Mode.LINK else assembly.ports_per_cable
-        cables: dict[Item, int] = {}
-        for start in range(0, len(when), per_cable):
-            if min(when[start : start + per_cable]) == stage:
-                item = cable_at(self.problem, assembly, max(runs[start : start + per_cable]))
-                cables[item] = cables.get(item, 0) + 1
+        cables = Counter(
+            cable_at(self.problem, assembly, max(runs[start : start + per_cable]))
+            for start in range(0, len(when), per_cable)
+            if min(when[start : start + per_cable]) == stage
+        )
         runs_m = self.links.noted_runs_m(tuple(float(self.lengths_m[length_class]) for length_class in runs))
         return RowShare(
             *self.cabling.kind.ends, None, assembly, len(new), near_cages, far_cages,
@@ -209,11 +211,7 @@ class StagedLinks:
             np.maximum.at(cable_class, shared, int(classes_of_runs(self.lengths_m, attached_m)))
         named, runs_m = self.links.named(assembly), self.links.noted_runs_m(())
         for stage in range(int(self.stage.max(initial=0)) + 1):
-            cables: dict[Item, int] = {}
-            for length_class, count in enumerate(np.bincount(cable_class[cable_when == stage]).tolist()):
-                if count:
-                    item = cable_at(self.problem, assembly, length_class)
-                    cables[item] = cables.get(item, 0) + count
+            cables = cables_of_classes(self.problem, assembly, cable_class[cable_when == stage])
             near_cages, far_cages = int((near_when == stage).sum()), int((far_when == stage).sum())
             yield RowShare(
                 *self.cabling.kind.ends, None, named, int((self.stage == stage).sum()), near_cages, far_cages,

@@ -9,7 +9,7 @@ from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType
+from fabopt.parts.switches import CageUse, SwitchType, ports_of_groups
 from fabopt.problem.attachments import Twin
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -81,7 +81,7 @@ def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...],
 
 def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
     uses = switch.whole(*uses)
-    ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else _cable_ends(uses)
+    ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else ports_of_groups(uses)
     most, height_u = problem.site.most_in_rack, float(switch.product.rack_units)
     size = SwitchSize(height_u, NO_LOAD, ends)
     if most == ANY_LOAD and airs_of(problem) == (ANY_AIR,):
@@ -101,14 +101,6 @@ def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...]
     loads = (load_of_switch(switch.product, power_mw) for switch in switches)
     load = RackLoad(*(max(amounts) for amounts in zip(*loads, strict=True)))
     return size._replace(load=load.limited(most))
-
-
-def _cable_ends(uses: tuple[CageUse, ...]) -> int:
-    """Ports of the groups of cages in use."""
-    ports: dict[int, int] = {}
-    for use in uses:
-        ports[use.group] = max(ports.get(use.group, 0), use.of_group * use.lane.ports)
-    return sum(ports.values())
 
 
 def _modules_mw(links: LinkTable, uses: tuple[CageUse, ...], protocol: str) -> int:

@@ -542,7 +542,7 @@ KEY_TABLES = {
     "cases": ("Case", "Workload"),
     "fabrics": ("Fabric", "OutOfBand", "Attachment"),
     "sites": ("Site", "Distances", "Floor", "Route", "RackRules", "CablingOfKinds"),
-    "stages": ("Stage", "Growth", "Base", "GrowthScenario"),
+    "stages": ("Stage", "Growth", "Base", "Joins", "GrowthScenario"),
     "buying": ("CaseLimits", "Finance", "Charge", "Labour", "TaskMinutes", "Payment", "Procurement"),
 }
 

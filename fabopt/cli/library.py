@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,8 @@ from fabopt.schema.product import Price, Product
 from fabopt.units import some
 
 _DEFAULT = ("reference",)
-# What an example case is in service with, as its file is named beside it.
-_BASE = ".base.json"
+# What an example case has in service, as it names a file beside it.
+_BASE = re.compile(r"[\w-]+\.base\.json")
 _LAST_KEYS = ("notes", "confidence", "source", "provenance")
 
 
@@ -69,10 +70,10 @@ def copy_case(name: str, folder: str, force: bool) -> None:
     from fabopt.cli.starter import with_schema
 
     path, where = _case_file(name), make_folder(Path(folder))
-    target, base = str(where / f"{name}.yaml"), path.with_name(f"{name}{_BASE}")
-    if base.is_file():
-        write_case(str(where / base.name), read_bytes(base).decode(), force, "")
-    text = with_schema(read_bytes(path).decode(), where, schema_file("case"))
+    target, text = str(where / f"{name}.yaml"), read_bytes(path).decode()
+    for base in dict.fromkeys(_BASE.findall(text)):
+        write_case(str(where / base), read_bytes(path.with_name(base)).decode(), force, "")
+    text = with_schema(text, where, schema_file("case"))
     write_case(target, text, force, f"; now: fabopt solve {target}")
 
 

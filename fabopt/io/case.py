@@ -163,6 +163,10 @@ def _with_files(case: Case, catalog: Catalog, base: Path, file: str) -> tuple[Ca
         from fabopt.io.in_service import with_base
 
         case = with_base(case, catalog, base, file)
+    if case.joins is not None:
+        from fabopt.io.joins import with_joins
+
+        case = with_joins(case, catalog, base, file)
     if case.procurement.qualified is None:
         return case, []
     from fabopt.io.qualified import with_qualified

@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import partial
-from hashlib import sha256
-from ipaddress import IPv4Network
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault
 from fabopt.floor.group_runs import KINDS, Sizes, group_runs
-from fabopt.io.design import parse_json, read_plan, whole_design
-from fabopt.io.faults import document_of, refuse_any
+from fabopt.io.faults import refuse_any
 from fabopt.io.floor_in_service import faults_of_floor
-from fabopt.io.library import MAX_LIST_BYTES, YAML_ENDINGS, check_is_file, read_bytes, shown
+from fabopt.io.live import LiveDesign, read_live, run_on, run_otherwise, unfit
 from fabopt.io.moves import faults_of_moves
-from fabopt.io.tables import COLUMNS, rows_of, text_of
-from fabopt.io.text import DESIGN
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.in_service import IN_SERVICE, Base
-from fabopt.schema.installed import fabric_at
-from fabopt.schema.operate import is_usual, span
-from fabopt.schema.plan import PlanFile
+from fabopt.schema.design import FabricDesign
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.site import Distances
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
 from fabopt.units import grouped
 
-# Of the file, what a design does not go on from.
-_LEFT_OUT = ("alternatives", "notes")
 # Of a ratio that a file has rounded, the parts up to which it is a limit of what is in service.
 _PARTS = 10_000
 # Keys of an attachment that a case repeats as they are in service, or leaves out with it.
@@ -48,28 +36,18 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     """
     if case.base is None or case.base.design is not None:
         return case
-    path, stage, plan = _named(folder, case.base.file)
-    check_is_file(str(path))
-    data = read_bytes(path)
-    design = whole_design(document_of(Design, parse_json(data, shown(path), DESIGN), shown(path)), shown(path))
-    content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
-    base = _as_found(case.base, folder, {"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
-    if plan is not None:
-        if plan.sha256 != design.case.sha256:
-            problem = f"{shown(path)} is not the design of this plan"
-            raise InputError([fault(file, "base.file", problem, case.base.file, hint="export the plan again")])
-        base = base.model_copy(update={"plan": plan.model_dump(mode="json", exclude_none=True)})
-    told = _ServingDesign(design, base.stage, Case.model_validate_json(json.dumps(design.case.content)), shown(path))
+    base, told, stage = read_live(case.base, folder, file)
     faults = [*_unfit(told, stage, file)] or [
         *_unlike(case, told, catalog, file),
         *_told_apart(case, told, file),
-        *_run_otherwise(case, told, file),
+        *run_otherwise(case, told, file),
     ]
+    design = told.design
     if design.fabrics and design.stages:
-        faults += faults_of_floor(case, design, told.case, file, shown(path))
+        faults += faults_of_floor(case, design, told.case, file, told.file)
     refuse_any(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
-    case = _run_on(case, told)
+    case = run_on(case, told)
     site = case.site
     if site.has_floor:
         site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
@@ -83,28 +61,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
 
 
-def _as_found(base: Base, folder: Path, design: dict[str, Any]) -> Base:
-    """A base with what its design says, and what a table of its cables, with the hash of that."""
-    if base.found is None:
-        return base.model_copy(update=design)
-    path = folder / base.found
-    check_is_file(str(path))
-    data = read_bytes(path, MAX_LIST_BYTES)
-    text = text_of(data, shown(path))
-    if not list(rows_of(text, shown(path), COLUMNS)):
-        raise InputError([fault(shown(path), "", "no cable is in this table", allowed="all cables in service")])
-    return base.model_copy(update=design | {"found_sha256": sha256(data).hexdigest(), "found_cables": text})
-
-
-def _run_on(case: Case, base: _ServingDesign) -> Case:
-    """The case with its fabrics in the order in which NICs and VLANs of the base are numbered, and run as that is."""
-    names = [one.name for one in base.design.fabrics]
-    fabrics = tuple(sorted(case.fabrics, key=lambda fabric: names.index(fabric.name)))
-    operate = base.case.operate if is_usual(case.operate) else case.operate
-    return case.model_copy(update={"fabrics": fabrics, "operate": operate})
-
-
-def _with_attachments(fabric: Fabric, base: _ServingDesign) -> Fabric:
+def _with_attachments(fabric: Fabric, base: LiveDesign) -> Fabric:
     """A fabric with the attachments in service before those that the first stage after them brings."""
     there = tuple(map(partial(_where_it_stands, base, fabric.name), base.attachments(fabric.name)))
     names = {one.name for one in there}
@@ -112,7 +69,7 @@ def _with_attachments(fabric: Fabric, base: _ServingDesign) -> Fabric:
     return fabric.model_copy(update={"attachments": (*there, *new)})
 
 
-def _where_it_stands(base: _ServingDesign, name: str, attachment: Attachment) -> Attachment:
+def _where_it_stands(base: LiveDesign, name: str, attachment: Attachment) -> Attachment:
     """An attachment in service of a fabric that says where its devices are: in which racks, or with switches."""
     places = next(one.places for one in base.design.fabrics if one.name == name)
     racks = tuple(dict.fromkeys(rack for rack, _ in places.attachments.get(attachment.name, ())))
@@ -123,51 +80,7 @@ def _where_it_stands(base: _ServingDesign, name: str, attachment: Attachment) ->
     return attachment.model_copy(update=stands)
 
 
-class _ServingDesign(NamedTuple):
-    """What is in service: a design, which of its stages from 0, its case, and how messages name its file."""
-
-    design: Design
-    stage: int
-    case: Case
-    file: str
-
-    @property
-    def servers(self) -> int:
-        """Servers in service."""
-        return self.design.stages[self.stage].servers
-
-    @property
-    def fabrics(self) -> list[FabricDesign]:
-        """The fabrics in service."""
-        return [fabric_at(fabric, self.stage) for fabric in self.design.fabrics]
-
-    def attachments(self, name: str) -> tuple[Attachment, ...]:
-        """The attachments of a fabric in service."""
-        there = (one for fabric in self.case.fabrics if fabric.name == name for one in fabric.attachments)
-        return tuple(one.model_copy(update={"adds": ()}) for one in there if one.first_stage <= self.stage)
-
-
-def _named(folder: Path, text: str) -> tuple[Path, str, PlanFile | None]:
-    """The file of the design and the stage that a name says, and the plan if it is one; a file of just that name goes
-    first.
-    """
-    path, stage = folder / text, ""
-    if not path.exists() and "@" in path.name:
-        text, _, stage = text.rpartition("@")
-        path = folder / text
-    if path.suffix not in YAML_ENDINGS or not path.exists():
-        return path, stage, None
-    plan = read_plan(str(path))
-    if stage not in ("", plan.stage):
-        raise InputError([fault(shown(path), "stage", "this plan is of another stage", plan.stage, allowed=stage)])
-    if plan.design is None:
-        problem = "this plan does not say which file its design is"
-        hint = "a point of a study has no such file: solve its case, then `fabopt export DESIGN.json --to plan`"
-        raise InputError([fault(shown(path), "design", problem, hint=hint)])
-    return path.parent / plan.design, plan.stage, plan
-
-
-def _in_service(base: _ServingDesign) -> Stage:
+def _in_service(base: LiveDesign) -> Stage:
     """The stage of what is in service, with its own ratios."""
     demands = {
         fabric.name: StageDemand(
@@ -181,23 +94,16 @@ def _in_service(base: _ServingDesign) -> Stage:
     return Stage(name=IN_SERVICE, servers=base.servers, fabrics=demands)
 
 
-def _unfit(base: _ServingDesign, stage: str, file: str) -> Iterator[Fault]:
+def _unfit(base: LiveDesign, stage: str, file: str) -> Iterator[Fault]:
     """What keeps a design from being a base at all; ``stage``: its name, if the case says one."""
-    design = base.design
-    if not design.fabrics or not design.stages:
-        allowed = "a design that was found (status optimal or feasible)"
-        yield fault(base.file, "status", "there is no design here", design.status, allowed=allowed)
-        return
-    names = [one.name for one in design.stages]
-    if stage and stage not in names:
-        yield fault(file, "base.file", "the design has no such stage", stage, allowed=", ".join(names))
-        return
-    for fabric in design.fabrics:
+    faults = list(unfit(base, stage, "base.file", file))
+    yield from faults
+    for fabric in () if faults else base.design.fabrics:
         for key, problem in _outside(fabric, base):
             yield fault(base.file, f"fabrics.{fabric.name}.{key}", problem, hint="docs/formulation/outside.md")
 
 
-def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, str]]:
+def _outside(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[str, str]]:
     """Keys of a fabric of the base that no design can go on from, and why."""
     if not isinstance(fabric.structure, Structure) or fabric.topology != "clos":
         yield "topology", f"only a Clos can be gone on from, and this is a {fabric.topology}"
@@ -222,7 +128,7 @@ def _outside(fabric: FabricDesign, base: _ServingDesign) -> Iterator[tuple[str, 
             yield "links", f"links of several parts cannot be gone on from: {' to '.join(ends[:2])}"
 
 
-def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
+def _unlike(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
     """Where a case and its base do not go together."""
     if case.server != base.case.server:
         problem = f"other servers than those in service in {base.file}"
@@ -264,7 +170,7 @@ def _unlike(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> It
         yield from _too_short(case, base, catalog, file)
 
 
-def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: str) -> Iterator[Fault]:
+def _beside_last_groups(base: LiveDesign, servers: int, where: str, file: str) -> Iterator[Fault]:
     """Fabrics of three tiers whose last group is unlike the others, where there are to be more servers."""
     for fabric in base.fabrics if servers > base.servers else ():
         if fabric.clos.last_group is not None and len(fabric.tiers) > 2:
@@ -274,7 +180,7 @@ def _beside_last_groups(base: _ServingDesign, servers: int, where: str, file: st
             yield fault(file, where, problem, servers, allowed=str(base.servers), hint=hint)
 
 
-def _told_apart(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
+def _told_apart(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
     """What moves are not worked out with, and keys that weigh or count switches as those of one product, where a tier
     in service has several.
     """
@@ -295,26 +201,7 @@ def _told_apart(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
                 yield fault(file, key, problem, products, hint="leave it out; docs/buying.md")
 
 
-def _run_otherwise(case: Case, base: _ServingDesign, file: str) -> Iterator[Fault]:
-    """Keys of ``operate`` by which names or addresses in service would be others; pools may be larger."""
-    theirs, ours = base.case.operate.model_dump(mode="json"), case.operate.model_dump(mode="json")
-    for key in () if is_usual(case.operate) else (key for key in ours if key != "queues"):
-        stays = ours[key] == theirs[key]
-        if key in ("systems", "hcas"):
-            stays = theirs[key].items() <= ours[key].items()
-        elif key in base.case.operate.pools and ours[key] != "unnumbered":
-            own, other = IPv4Network(ours[key]), IPv4Network(theirs[key])
-            stays = own.network_address == other.network_address and own.supernet_of(other)
-        elif key in ("asns", "vlans"):
-            (first, last), (their_first, their_last) = span(ours[key]), span(theirs[key])
-            stays = first == their_first and last >= their_last
-        if not stays:
-            problem = f"names and addresses in service are of another in {base.file}"
-            hint = "leave `operate` out to go on with that of the base"
-            yield fault(file, f"operate.{key}", problem, ours[key], allowed=str(theirs[key]), hint=hint)
-
-
-def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, float]:
+def _runs_m(case: Case, base: LiveDesign, catalog: Catalog) -> dict[str, float]:
     """The longest runs, by kind of links, that groups of the last stage give; none where the server is not known."""
     server = next((one for one in catalog.servers if one.id == case.server), None)
     size = case if case.stages is None else case.stages[-1]
@@ -332,7 +219,7 @@ def _runs_m(case: Case, base: _ServingDesign, catalog: Catalog) -> dict[str, flo
     return there | {kind: float(of_all[kind]) for kind in KINDS if kind in of_all}
 
 
-def _too_short(case: Case, base: _ServingDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
+def _too_short(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
     """Links that would run farther, as said or once grown, than the cables in service that are like them."""
     said = case.site.distances_m
     if said is None and base.case.site.distances_m is not None:

@@ -44,7 +44,7 @@ from fabopt.operate.ports import PortPlan, names_of
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.schema.installed import base_of
+from fabopt.schema.installed import live_design
 from fabopt.schema.operate import Operate, span
 from fabopt.schema.plan import PlanFile
 from fabopt.units import some
@@ -96,8 +96,9 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
 
 
 def _in_service(embedded: Embedded, faults: list[Fault]) -> OperationPlan | None:
-    """The plan of what a case goes on from, with what the plan says that it is run by."""
-    base, design = embedded.case.base, base_of(embedded.case)
+    """The plan of what a case goes on from or joins, with what the plan says that it is run by."""
+    base = embedded.case.live
+    design = live_design(base)
     if base is None or design is None:
         return None
     wiring = wiring_of(design)
@@ -108,7 +109,15 @@ def _in_service(embedded: Embedded, faults: list[Fault]) -> OperationPlan | None
     checks = [*plan_checks(file), design_check(file, design.case.name, design.case.sha256, wiring)]
     broken = [check for check in checks if not check.ok]
     case = embedded.design.case.name
-    faults += [fault(case, "base.file", f"the plan fails {check.name}: {check.detail}", base.file) for check in broken]
+    faults += [
+        fault(
+            case,
+            f"{'base' if embedded.case.joins is None else 'joins'}.file",
+            f"the plan fails {check.name}: {check.detail}",
+            base.file,
+        )
+        for check in broken
+    ]
     return plan if broken else as_run(plan, file)
 
 

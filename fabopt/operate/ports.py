@@ -165,7 +165,7 @@ def names_of(case: Case, devices: Sequence[Numbered], faults: list[Fault]) -> li
 
 def _names_in_service(case: Case) -> dict[str, str]:
     """Names of devices by those of the design, where a plan of what is in service says them."""
-    base = case.base
+    base = case.live
     if base is None or base.design is None:
         return {}
     if base.plan is not None:

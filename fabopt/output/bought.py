@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from fabopt.output.statements import Statement, moving_line, statement_of
 from fabopt.output.words import listed, measured, plain
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.schema.design import Design, Number, StageDesign
-from fabopt.schema.in_service import Base
+from fabopt.schema.in_service import Joins, live_in
+from fabopt.schema.installed import fabric_at, live_design
 from fabopt.units import some
 
 _NOUNS = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
@@ -57,23 +59,25 @@ def _rack_units(design: Design) -> Number:
 
 
 def in_service(design: Design) -> StageDesign | None:
-    """What stood before, as the last stage of the base that is in service; None without a base."""
-    base = Base.model_validate(design.case.content.get("base") or {"file": "none"})
-    return StageDesign.model_validate_json(json.dumps(base.design["stages"][base.stage])) if base.design else None
+    """What stood before, as the last stage of the file that is in service; None without one."""
+    live = live_in(design.case.content)
+    if live is None or live.design is None:
+        return None
+    return StageDesign.model_validate_json(json.dumps(live.design["stages"][live.stage]))
 
 
 def case_said(design: Design) -> dict[str, Any]:
     """The case as it was resolved; of what is in service its file and hash, not all that the file says."""
-    content = design.case.content
-    if not content.get("base"):
-        return content
-    return {**content, "base": {key: value for key, value in content["base"].items() if key != "design"}}
+    return {
+        key: {name: part for name, part in value.items() if name != "design"} if key in ("base", "joins") else value
+        for key, value in design.case.content.items()
+    }
 
 
 def of_those(design: Design, noun: str) -> str:
-    """How many of some units are bought where others are in service: `` (12 bought)``; empty without a base."""
+    """How many of some units are bought where others are in service: `` (12 bought)``; empty where none are."""
     bought = _rack_units(design) if noun == "rack unit" else bought_units(design)[noun]
-    return f" ({plain(bought)} bought)" if design.case.content.get("base") else ""
+    return f" ({plain(bought)} bought)" if live_in(design.case.content) else ""
 
 
 def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
@@ -83,15 +87,33 @@ def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
     """
     if design.totals is None or design.totals.capex_usd_per_gpu is None:
         return None
-    return design.totals.capex_usd_per_gpu, "GPU added" if design.case.content.get("base") else "GPU"
+    return design.totals.capex_usd_per_gpu, "GPU added" if live_in(design.case.content) else "GPU"
 
 
 def beside(design: Design) -> Statement | None:
-    """What was in service before, and what of it moves; None without a base."""
+    """What was in service before, what of it a pod joins, and what of it moves; None without any."""
     before = in_service(design)
     if before is None:
         return None
     switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
     there = f"{some(before.servers, 'server')} and {some(switches, 'switch')} before"
     moves = moving_line(design) or "nothing of it moves"
-    return statement_of("in-service", "In service", "", f"{there}; {moves}")
+    return statement_of("in-service", "In service", "", "; ".join([there, *_joined(design), moves]))
+
+
+def _joined(design: Design) -> Iterator[str]:
+    """What a pod joins of each fabric in service: its spines, at which speed, and how much crosses between the two."""
+    joins = live_in(design.case.content)
+    whole = live_design(joins)
+    if not isinstance(joins, Joins) or whole is None:
+        return
+    live = {one.name: fabric_at(one, joins.stage) for one in whole.fabrics}
+    for fabric in (one for one in design.fabrics if joins.of(one.name) is not None):
+        there, spine = live[fabric.name].tiers[0], fabric.tiers[-1]
+        links = sum(row.count for row in fabric.links if row.to == "spine" and row.from_ == "leaf")
+        crossing = min(links * spine.gbps_down, there.count * there.up_ports * there.gbps_up)
+        per_gpu = crossing / design.stages[-1].gpus
+        yield (
+            f"the pod joins all {some(spine.count, 'spine')} of {fabric.name} with {some(links, 'link')} of "
+            f"{plain(spine.gbps_down)}G, {plain(round(per_gpu))} Gb/s for each of its GPUs"
+        )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fabopt.design.shares import Part, in_service, part_of, with_shares
 from fabopt.schema.design import BomRow, Design
-from fabopt.schema.in_service import Base
+from fabopt.schema.in_service import live_in
 
 # Titles of the columns on sources and surplus of a line's units, by name.
 SHARES = {"from_stock": "From own stock", "from_earlier": "From earlier orders", "beyond_need": "Beyond need"}
@@ -28,7 +28,8 @@ class Beside(NamedTuple):
 def share_titles(design: Design) -> dict[str, str]:
     """Titles of the columns on sources and surplus, by name; what is owned may be in service, or in stock, or both."""
     case = design.case.content
-    owned = [title for key, title in (("base", "In service"), ("have", "From own stock")) if case.get(key)]
+    live = ["In service"] if live_in(case) else []
+    owned = [*live, *(["From own stock"] if case.get("have") else [])]
     return {**SHARES, "from_stock": " or ".join(owned).capitalize()} if owned else SHARES
 
 
@@ -42,8 +43,8 @@ def delivered_rows(design: Design) -> tuple[BomRow, ...]:
 
 
 def _in_service(design: Design, rows: Sequence[BomRow]) -> Iterator[int]:
-    base = design.case.content.get("base")
-    return in_service(rows, {} if base is None else Base.model_validate(base).owned)
+    live = live_in(design.case.content)
+    return in_service(rows, {} if live is None else live.owned)
 
 
 def shared_rows(design: Design) -> tuple[BomRow, ...]:

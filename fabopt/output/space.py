@@ -125,7 +125,9 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     ]
     words.insert(0, _planes(asked.planes))
     case = Embedded(design).case
-    base = case.base
+    base, joins = case.base, case.joins
+    if joins is not None and joins.of(fabric.name) is not None:
+        words.append(f"leaves of its own on free ports of all spines in service ({joins.file})")
     if base is not None:
         mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
         others = "other switches with its ports or " * (mixes and not case.site.has_floor)

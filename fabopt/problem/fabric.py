@@ -29,6 +29,7 @@ from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
+from fabopt.schema.in_service import JoinedSpines
 from fabopt.schema.installed import nics_at
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
@@ -208,6 +209,8 @@ class FabricProblem:
     in_service: InService | None = None
     # the fabric in service, where moving it is priced, and no stage is its own
     moving: InService | None = None
+    # the spines in service that its leaves join, all of them
+    joined: JoinedSpines | None = None
     # the most oversubscription of what leaves a hall; None: any
     oversubscription_hall: Fraction | None = None
 

@@ -7,19 +7,25 @@ from dataclasses import replace
 
 from fabopt.parts.interchangeable import are_alike
 from fabopt.parts.nic_offers import are_sold
+from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.interchangeable import Standing, beside_those_in_service
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.in_service import Base
+from fabopt.schema.in_service import Base, JoinedSpines
 from fabopt.schema.installed import base_of, fabric_at, switches_in_service
 from fabopt.units import ceil_div
 
 
 def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[FabricProblem, ...]:
-    """Fabrics in the space of what is in service; unchanged without a base. Rule ``base_stays``."""
+    """Fabrics in the space of what is in service, which they go on from or join; unchanged without any.
+
+    Rules ``base_stays``, ``pod_joins_spines``.
+    """
+    if case.joins is not None:
+        return tuple(_joining(fabric, case.joins.of(fabric.name)) for fabric in fabrics)
     base = base_of(case)
     if case.base is None or base is None:
         return fabrics
@@ -55,6 +61,31 @@ def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
         if not isinstance(asked, str):
             chosen[role] = tuple(dict.fromkeys((*chosen.get(role, asked), id_)))
     return fabric.model_copy(update={"switches": fabric.switches.model_copy(update=chosen)}) if chosen else fabric
+
+
+def _joining(fabric: FabricProblem, joined: JoinedSpines | None) -> FabricProblem:
+    """A fabric whose spines are those that a pod joins, in its planes, with the cages that these have free; it is
+    managed as what is in service is. Rule ``pod_joins_spines``.
+    """
+    if joined is None:
+        return fabric
+    switches = {
+        protocol: {**roles, "spine": tuple(_with_free_cages(one, joined) for one in roles["spine"])}
+        for protocol, roles in fabric.switches.items()
+    }
+    nics, left_out = (
+        {protocol: tuple(one for one in many if one.planes == joined.planes) for protocol, many in all_.items()}
+        for all_ in (fabric.nics, fabric.left_out_nics)
+    )
+    tiers, families = ((2,) if 2 in fabric.tiers else ()), ("clos",) if "clos" in fabric.topologies else ()
+    return replace(fabric, joined=joined, switches=switches, nics=nics, left_out_nics=left_out, tiers=tiers,
+                   topologies=families, managers=None)  # fmt: skip
+
+
+def _with_free_cages(switch: SwitchType, joined: JoinedSpines) -> SwitchType:
+    free = joined.cages
+    uses = (replace(use, cages=free[use.group], of_group=free[use.group]) for use in switch.uses if free[use.group])
+    return replace(switch, uses=tuple(uses), max_ports=joined.ports)
 
 
 def racks_in_service(base: Design, servers: int) -> tuple[str, ...]:

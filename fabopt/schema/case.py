@@ -14,7 +14,7 @@ from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Charge, Finance, check_charges
 from fabopt.schema.floor import MAX_RACKS as MAX_RACKS, MAX_ROWS as MAX_ROWS, Floor as Floor
 from fabopt.schema.growth import Growth
-from fabopt.schema.in_service import Base
+from fabopt.schema.in_service import Base, Joins, LiveFile
 from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
@@ -62,6 +62,8 @@ class Case(Strict):
         have: Units that are there already, by id, and by length in metres of what is sold by length; used first, and
             free.
         base: What is in service: it stays as it is, costs nothing, and the stages go on from it.
+        joins: What is in service beside these servers, which are a pod of their own: its leaves are on free ports of
+            the spines that are there, and nothing in service changes.
         charges: What is paid beside the price of parts, such as licences, support, freight and tax.
         server: Id of the server in the catalog, or ids of several, of which the one is taken that makes the whole
             cheapest; `gpus` then says how many.
@@ -98,6 +100,7 @@ class Case(Strict):
     max_lengths: Annotated[Count | LengthLimits | None, Field(exclude_if=is_empty)] = None
     have: Annotated[dict[Identifier, Units | dict[float, Units]], Field(exclude_if=is_empty)] = {}
     base: Annotated[Base | None, Field(exclude_if=is_empty)] = None
+    joins: Annotated[Joins | None, Field(exclude_if=is_empty)] = None
     charges: Annotated[tuple[Charge, ...], Field(exclude_if=is_empty)] = ()
     server: Identifier | Ids
     servers: Servers | None = None
@@ -120,9 +123,15 @@ class Case(Strict):
     maximize: Literal["gbps_per_gpu", "servers", "bisection"] = "gbps_per_gpu"
 
     @property
+    def live(self) -> LiveFile | None:
+        """What is in service, which it goes on from or joins."""
+        return self.base or self.joins
+
+    @property
     def owned(self) -> dict[str, int | dict[float, int]]:
         """Units that are there already, in service or on hand, by id, and by length in metres."""
-        parts = {} if self.base is None else self.base.owned
+        live = self.base or self.joins
+        parts = {} if live is None else live.owned
         for part, units in self.have.items():
             there = parts.get(part, 0)
             if isinstance(units, dict):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
 from fabopt.schema.base import Money, Reference, Strict, is_empty, is_open
+from fabopt.units import summed
 
 # The first stage of a case with a base.
 IN_SERVICE = "in-service"
@@ -50,8 +52,8 @@ class FabricMoves(Strict):
         return sum(self.cables.values()), sum(self.devices.values())
 
 
-class Base(Strict):
-    """What is in service: its devices, cables, ports and names are no cost, and stay unless moving them pays.
+class LiveFile(Strict):
+    """The file of what is in service.
 
     Attributes:
         file: Path of the design that is in service, at its last stage, or as `FILE@stage` at an earlier one; or of the
@@ -62,8 +64,6 @@ class Base(Strict):
         sha256: SHA-256 of that file; filled in when it is read.
         design: What the design says; filled in when it is read.
         plan: What the plan says, if the file is one; filled in when it is read.
-        move: What moving it costs; null is that nothing moves.
-        keep: Kinds of devices and cables that never move, whatever `move` says.
     """
 
     file: Reference
@@ -73,6 +73,72 @@ class Base(Strict):
     sha256: Annotated[str | None, Field(exclude_if=is_open)] = None
     design: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
     plan: Annotated[dict[str, Any] | None, Field(exclude_if=is_open)] = None
+
+    @property
+    def stage(self) -> int:
+        """The stage of the design that is in service, from 0."""
+        names = [stage["name"] for stage in (self.design or {}).get("stages", ())]
+        said = self.file.rpartition("@")[2] if self.plan is None else self.plan["stage"]
+        return names.index(said) if said in names else len(names) - 1
+
+    @property
+    def gpus(self) -> int:
+        """GPUs in service."""
+        stages = (self.design or {}).get("stages", ())
+        return int(stages[self.stage]["gpus"]) if stages else 0
+
+
+class JoinedSpines(Strict):
+    """Spines in service that a fabric joins, all alike, and what every one of them has free.
+
+    Attributes:
+        fabric: Name of the fabric, here and in service.
+        id: Id of the switch.
+        planes: Planes of the fabric.
+        per_plane: Spines of each plane.
+        cages: Free cages of each group.
+        ports: Most ports that these cages may be split into, all together.
+    """
+
+    fabric: str
+    id: str
+    planes: int
+    per_plane: int
+    cages: tuple[int, ...]
+    ports: int
+
+
+class Joins(LiveFile):
+    """What is in service beside a pod: fabrics of its name have the pod's leaves on free ports of their spines.
+
+    Attributes:
+        spines: The spines that are joined; filled in when it is read.
+    """
+
+    like = LiveFile
+
+    spines: Annotated[tuple[JoinedSpines, ...], Field(exclude_if=is_empty)] = ()
+
+    @property
+    def owned(self) -> dict[str, int | dict[float, int]]:
+        """Switches in service that a design counts, by id."""
+        return dict(summed((one.id, one.planes * one.per_plane) for one in self.spines))
+
+    def of(self, fabric: str) -> JoinedSpines | None:
+        """The spines that a fabric joins; None where all of it is its own."""
+        return next((one for one in self.spines if one.fabric == fabric), None)
+
+
+class Base(LiveFile):
+    """What is in service: its devices, cables, ports and names are no cost, and stay unless moving them pays.
+
+    Attributes:
+        move: What moving it costs; null is that nothing moves.
+        keep: Kinds of devices and cables that never move, whatever `move` says.
+    """
+
+    like = LiveFile
+
     move: Annotated[MovePrices | None, Field(exclude_if=is_open)] = None
     keep: Annotated[tuple[DeviceKind | CableKind, ...], Field(exclude_if=is_empty)] = ()
 
@@ -87,19 +153,6 @@ class Base(Strict):
         move = self.move or MovePrices()
         price = move.cable if kind in CABLE_KINDS else move.device
         return price is not None and kind not in self.keep
-
-    @property
-    def stage(self) -> int:
-        """The stage of the design that is in service, from 0."""
-        names = [stage["name"] for stage in (self.design or {}).get("stages", ())]
-        said = self.file.rpartition("@")[2] if self.plan is None else self.plan["stage"]
-        return names.index(said) if said in names else len(names) - 1
-
-    @property
-    def gpus(self) -> int:
-        """GPUs in service."""
-        stages = (self.design or {}).get("stages", ())
-        return int(stages[self.stage]["gpus"]) if stages else 0
 
     @property
     def attachments_in_racks(self) -> set[str]:
@@ -121,3 +174,10 @@ class Base(Strict):
             if isinstance(lengths, dict) and length_m is not None:
                 lengths[float(length_m)] = count
         return parts
+
+
+def live_in(content: Mapping[str, Any]) -> Base | Joins | None:
+    """What the content of a case has in service, which it goes on from or joins."""
+    if content.get("base"):
+        return Base.model_validate(content["base"], strict=False)
+    return Joins.model_validate(content["joins"], strict=False) if content.get("joins") else None

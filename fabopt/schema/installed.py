@@ -10,6 +10,7 @@ from itertools import pairwise
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, StageStructure
+from fabopt.schema.in_service import LiveFile
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.schema.tiers import StandInUse, TierUse
 from fabopt.units import summed
@@ -118,5 +119,10 @@ def switches_in_service(case: Case, name: str) -> Counter[tuple[str, str]]:
 
 def base_of(case: Case) -> Design | None:
     """The design that a case goes on from, at its last stage."""
-    given = None if case.base is None else case.base.design
+    return live_design(case.base)
+
+
+def live_design(said: LiveFile | None) -> Design | None:
+    """The design that is in service, at its last stage."""
+    given = None if said is None else said.design
     return None if given is None else Design.model_validate_json(json.dumps(given))

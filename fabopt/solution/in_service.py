@@ -5,24 +5,41 @@ from __future__ import annotations
 from fabopt.errors import fault
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse, refuse_any
-from fabopt.schema.installed import base_of
+from fabopt.schema.in_service import Joins
+from fabopt.schema.installed import live_design
 from fabopt.solution.floor_in_service import other_ways
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import in_service
+from fabopt.wiring.joined import free_cages
+from fabopt.wiring.model import Wiring
 
 
 def require_base_holds(inputs: Inputs) -> None:
-    """Raise ``InputError`` where the design that a case goes on from fails one of its checks, its cables lie in other
-    ways on the floor, or what was found of them is another network.
+    """Raise ``InputError`` where the design that a case goes on from, or joins, fails one of its checks, its cables lie
+    in other ways on the floor, or what was found of them is another network.
     """
-    base, said = base_of(inputs.case), inputs.case.base
+    said = inputs.case.live
+    base = live_design(said)
     if base is None or said is None:
         return
     failed = [check for check in verify(base) if not check.ok]
     if failed:
         hint = "`fabopt check` shows every check of it"
         raise refuse([fault(said.file, check.name, f"fails its check: {check.detail}", hint=hint) for check in failed])
-    faults = list(other_ways(inputs, base))
-    refuse_any(faults)
-    in_service(inputs.case, wiring_of)
+    if inputs.case.base is not None:
+        refuse_any(list(other_ways(inputs, base)))
+    there = in_service(said, wiring_of)
+    if inputs.case.joins is not None and there is not None:
+        _require_free_cages(inputs, inputs.case.joins, there.wiring)
+
+
+def _require_free_cages(inputs: Inputs, joins: Joins, live: Wiring) -> None:
+    """Raise ``InputError`` where a spine that is joined has fewer cages free than its file counts."""
+    switches = {switch.id: switch for switch in inputs.catalog.switches}
+    for joined in joins.spines:
+        for row, groups in free_cages(live, [joined.fabric], switches.__getitem__).items():
+            if any(len(group) < count for group, count in zip(groups, joined.cages, strict=True)):
+                problem = f"{live.devices.name[row]} has fewer free cages than the other spines, or than were planned"
+                raise refuse([fault(inputs.case_file, "joins", problem, [len(group) for group in groups],
+                                    allowed=str(list(joined.cages)), hint="mend that first")])  # fmt: skip

@@ -36,6 +36,7 @@ from fabopt.verify import (
     in_service,
     interchangeable,
     jobs,
+    joins,
     labour,
     last_group,
     left_out,
@@ -259,7 +260,11 @@ SWITCHLESS_WIRING: Mapping[WiringRule, tuple[WiringRule, ...]] = {
     ),
 }
 # Of the wiring of all fabrics together.
-CABLED_RULES: tuple[FloorRule, ...] = (single_points.single_points_are_listed, in_service.base_stays)
+CABLED_RULES: tuple[FloorRule, ...] = (
+    single_points.single_points_are_listed,
+    in_service.base_stays,
+    joins.pod_joins_spines,
+)
 # Rules of a file's statements about all fabrics; on the wiring, where it is listed.
 STATEMENT_RULES: tuple[FloorRule, ...] = (recount.statements_are_true,)
 FLOOR_RULES: tuple[FloorRule, ...] = (

@@ -28,10 +28,14 @@ TWO = 2
 def names_managers(fabric: FabricEvidence) -> bool:
     """Whether the file has statements on the rule, or the case keeps it in a fabric of InfiniBand.
 
-    Files from before 0.3.0 kept it only where the catalog states of a switch whether it is managed.
+    What a pod joins is managed as it was. Files from before 0.3.0 kept it only where the catalog states of a switch
+    whether it is managed.
     """
     if fabric.designed.subnet_manager is not None:
         return True
+    joins = fabric.evidence.case.joins
+    if joins is not None and joins.of(fabric.designed.name) is not None:
+        return False
     told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
     told |= has_rules_of(fabric.evidence.design, UNKNOWN_COUNTS)
     return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)

@@ -22,6 +22,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
 from fabopt.wiring.in_service import in_service_of, kept, stays_whole
 from fabopt.wiring.join import UNMADE, CabledLinks, at_slots
+from fabopt.wiring.joined import beside, joined_wiring
 from fabopt.wiring.model import KINDS, Ints, Wiring
 from fabopt.wiring.moved import with_moves
 from fabopt.wiring.numbers import Numbers, logical_before, nics_before
@@ -135,9 +136,10 @@ def wiring_of(design: Design) -> Wiring:
 
     Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
     """
-    wiring, there = _counted(design), in_service_of(design, wiring_of)
+    wiring, there = _counted(design), in_service_of(Embedded(design).case.base, wiring_of)
     if there is None:
-        return wiring
+        live = joined_wiring(design, wiring_of)
+        return wiring if live is None else beside(design, wiring, live)
     base = there.designed
     whole = kept(design, wiring, base, _counted) if stays_whole(design) else with_moves(design, wiring, base)
     return there.ports.of(whole)

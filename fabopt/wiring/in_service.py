@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.errors import InputError
-from fabopt.schema.case import Case
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.schema.installed import base_of
+from fabopt.schema.in_service import LiveFile
+from fabopt.schema.installed import live_design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered
@@ -42,39 +42,34 @@ class CablesInService(NamedTuple):
         return self.ports.of(self.designed)
 
 
-def in_service(case: Case, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
-    """What is in service; None without a base. ``wiring_of``: makes the wiring of a design.
+def in_service(said: LiveFile | None, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
+    """What is in service; None without any. ``wiring_of``: makes the wiring of a design.
 
     Raises ``InputError`` where what was found of it is another network.
     """
-    base, wiring = base_of(case), _designed(case, wiring_of)
-    if case.base is None or base is None or wiring is None:
+    base = live_design(said)
+    if said is None or base is None:
         return None
-    cables, file = case.base.found_cables, case.base.found or ""
+    wiring = wiring_at(wiring_of(base), said.stage)
+    cables, file = said.found_cables, said.found or ""
     none = OtherPorts({}, {})
     return CablesInService(wiring, none if cables is None else as_found(Embedded(base), wiring, cables, file))
 
 
-def _designed(case: Case, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
-    """The wiring of what is in service as it was designed."""
-    base = base_of(case)
-    return None if case.base is None or base is None else wiring_at(wiring_of(base), case.base.stage)
-
-
-def in_service_of(design: Design, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
-    """What is in service of a design file; None without a base.
+def in_service_of(said: LiveFile | None, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
+    """What is in service of a design file; None without any.
 
     Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
     """
     try:
-        return in_service(Embedded(design).case, wiring_of)
+        return in_service(said, wiring_of)
     except InputError as error:
         raise ValueError(str(error)) from None
 
 
 def base_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
     """The wiring of what is in service, as it was found; None without a base."""
-    there = in_service_of(design, wiring_of)
+    there = in_service_of(Embedded(design).case.base, wiring_of)
     return None if there is None else there.wiring
 
 
@@ -102,10 +97,11 @@ class _Kept:
     @cached_property
     def links_in_base(self) -> Links:
         """The links of the base by its own numbers, row by row; it may have its names and ports from a base too."""
-        service = base_of(self.embedded.case)
-        is_first = service is None or service.case.content.get("base") is None
-        again = None if is_first else _designed(self.embedded.case, self.counted)
-        return (self.base if again is None else again).links
+        said = self.embedded.case.base
+        service = live_design(said)
+        if said is None or service is None or service.case.content.get("base") is None:
+            return self.base.links
+        return wiring_at(self.counted(service), said.stage).links
 
     @cached_property
     def device_of(self) -> Ints:

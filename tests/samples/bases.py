@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,29 @@ def assert_stays(design: Design, base: Design, stage: int) -> None:
     assert [check for check in design.checks if not check.ok] == []
     assert "base_stays" in {check.name for check in design.checks}
     assert design.stages[0].name == IN_SERVICE and design.stages[0].capex_usd == 0
+
+
+def in_use(wiring: Wiring) -> Iterator[tuple[str, str]]:
+    """Ports of switches, by their names."""
+    links, names = wiring.links, wiring.devices.name
+    for rows, ports in ((links.a, wiring.a_port), (links.b, wiring.b_port)):
+        for row, port in zip(rows.tolist(), ports, strict=True):
+            yield names[row], port
+
+
+def assert_joins(design: Design, live: Design, stage: int = -1) -> None:
+    """Nothing is there twice but the spines, each port is used once, every rule holds, and servers reach each other."""
+    own, there = wiring_of(design), wiring_at(wiring_of(live), stage % len(live.stages))
+    spines = {name for name, role in zip(there.devices.name, there.devices.role, strict=True) if role == "spine"}
+    assert set(own.devices.name) & set(there.devices.name) == spines
+    assert not set(own.cables.name) & set(there.cables.name)
+    ports = Counter([*in_use(own), *in_use(there)])
+    assert max(ports.values()) == 1
+    ends = {(own.devices.name[a], own.devices.name[b]) for a, b in zip(own.links.a, own.links.b, strict=True)}
+    leaves = {name for name, role in zip(own.devices.name, own.devices.role, strict=True) if role == "leaf"}
+    assert {(leaf, spine) for leaf in leaves for spine in spines} <= ends
+    assert [check for check in design.checks if not check.ok] == []
+    assert "pod_joins_spines" in {check.name for check in design.checks}
 
 
 def listed(links: Iterable[Link]) -> str:

@@ -14,7 +14,7 @@ from fabopt.schema.design import Design
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS, wiring_at
-from tests.samples.bases import assert_stays
+from tests.samples.bases import assert_joins, assert_stays
 from tests.samples.shipped import shipped
 from tests.samples.small import assert_proven, bought, counts
 
@@ -55,6 +55,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "live-pod-1536": {"leaf": 48, "spine": 32},
     "live-roce-64": {"leaf": 8, "spine": 4},
     "live-two-makers-128": {"leaf": 16, "spine": 8},
+    "live-xdr-1536": {"leaf": 12, "spine": 32},
     "llama3-405b-8192-gpus": {"leaf": 192, "spine": 78, "core": 52},
     "llama3-405b-in-pods": {"leaf": 256, "spine": 160, "core": 4},
     "mi300x-inference-2048": {"leaf": 11, "spine": 2},
@@ -160,7 +161,8 @@ def test_growth_keeps_every_cable() -> None:
 
 # -- beside what is in service ----------------------------------------------------------------------------------------
 
-LIVE = [name for name in CASES if name.startswith("live-")]
+POD = "live-xdr-1536"
+LIVE = [name for name in CASES if name.startswith("live-") and name != POD]
 
 
 def base_of(name: str) -> Design:
@@ -207,6 +209,23 @@ def test_what_comes_beside_what_is_in_service_by_hand(name: str, new: dict[str, 
         for wiring in (wiring_at(wiring_of(base), 0), wiring_of(design))
     )
     assert after - before == new
+
+
+@pytest.mark.long
+def test_a_pod_of_other_servers_takes_the_free_ports_of_what_is_in_service() -> None:
+    """By hand: at 1:1 a leaf has two uplinks of 400 for each link of 800 down, three ports in one cage and a half. So
+    48 servers on a leaf of each rail fill its 72 cages, with three links to each of 32 spines; of the last 16, two
+    ports each are on one of four leaves, with two links to each. 8 x 3 + 4 x 2 are the 32 ports that a spine has free.
+    """
+    design, base = shipped(POD), base_of("live-pod-1536")
+    assert_joins(design, base, stage=0)
+    found = Counter(KINDS[kind] for kind in wiring_of(design).links.kind.tolist())
+    assert found == {"server-leaf": 64 * 8, "leaf-spine": 32 * (8 * 3 + 4 * 2)}
+    speeds = {(row.from_, row.to): row.gbps for row in design.fabrics[0].links}
+    assert speeds == {("server", "leaf"): 800, ("leaf", "spine"): 400}
+    spines = next(row for row in design.bom if row.id == "nvidia-qm9700")
+    assert (spines.in_use, spines.from_stock, spines.quantity, spines.total_usd) == (32, 32, 0, 0)
+    assert design.fabrics[0].oversubscription == {"leaf": 1}
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ from fabopt.design.shares import Part, in_service, part_of, with_shares
 from fabopt.inspect.quote_audit import QuoteComparison
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import BomRow, Design, FabricDesign, Metrics, Number, StageDesign
-from fabopt.schema.in_service import Base
+from fabopt.schema.in_service import Base, Joins, live_in
 from fabopt.units import cents, usd
 
 
@@ -90,10 +90,9 @@ class Compared:
         return sums
 
     @cached_property
-    def base(self) -> Base | None:
+    def base(self) -> Base | Joins | None:
         """What the case has in service."""
-        told = self.design.case.content.get("base")
-        return None if told is None else Base.model_validate(told)
+        return live_in(self.design.case.content)
 
     def stage_of(self, other: Compared) -> int | None:
         """The stage of another side's design, from 0, that this one's case has in service; None if that is another."""
@@ -104,8 +103,8 @@ class Compared:
         return self.base.stage if is_same else None
 
     def goes_on_from(self, other: Compared) -> bool:
-        """Whether another side is what this one's case has in service."""
-        return self.stage_of(other) == other.stage
+        """Whether another side is what this one's case has in service, and goes on from."""
+        return isinstance(self.base, Base) and self.stage_of(other) == other.stage
 
     def metrics_of(self, fabric: FabricDesign) -> tuple[Metrics, Mapping[str, Number]]:
         """Bandwidth and oversubscription of a fabric at the stage."""

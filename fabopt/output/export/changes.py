@@ -6,7 +6,7 @@ What stays of what is in service is in no row; what moves of it has where it was
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -18,6 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring, stays_whole
+from fabopt.wiring.joined import joined_wiring
 from fabopt.wiring.model import NOTHING, Wiring, at_stage
 
 FILE: Final = "changes.csv"
@@ -36,18 +37,24 @@ def files_of(asked: Exported) -> Files:
 
     rows: list[Row] = []
     base = None if stays_whole(asked.design) else base_wiring(asked.design, wiring_of)
+    live = joined_wiring(asked.design, wiring_of)
+    there = () if live is None else frozenset(live.devices.name)
     for number, stage in enumerate(asked.design.stages):
         if stage.name != IN_SERVICE and asked.options.stage in (None, number):
-            changes = _changes(asked.wiring, number) if base is None else changes_from(base, asked.wiring)
+            changes = _changes(asked.wiring, number, there) if base is None else changes_from(base, asked.wiring)
             rows += [{"stage": stage.name, **row} for row in changes]
     return {FILE: csv_file(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).fillna(""))}
 
 
-def _changes(wiring: Wiring, stage: int) -> Iterator[Row]:
-    """What a stage, from 0, brings and moves: devices, modules, links, then links that move."""
+def _changes(wiring: Wiring, stage: int, there: Collection[str]) -> Iterator[Row]:
+    """What a stage, from 0, brings and moves: devices, modules, links, then links that move.
+
+    ``there``: names of devices in service.
+    """
     devices, modules = wiring.devices, wiring.modules
     for row in np.flatnonzero(devices.stage == stage).tolist():
-        yield {"change": NEW, **_device(wiring, row)}
+        if devices.name[row] not in there:
+            yield {"change": NEW, **_device(wiring, row)}
     for row in np.flatnonzero(modules.stage == stage).tolist():
         yield {"change": NEW, **_module(wiring, row)}
     now = replace(wiring, links=at_stage(wiring, stage))

@@ -127,8 +127,10 @@ def last_leaf_of(there: FabricDesign, leaves: Sequence[SwitchType]) -> SwitchUse
 
 def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     """Whether uplinks of a leaf and spines of a pod go on from those in service: as many to each new spine, or the
-    same where stripes are uneven.
+    same where stripes are uneven; or whether the spines are all that a pod joins. Rule ``pod_joins_spines``.
     """
+    if fabric.joined is not None:
+        return spines == fabric.joined.per_plane
     there = None if fabric.in_service is None else fabric.in_service.fabric
     if there is None or there.clos.tiers == 1:
         return True

@@ -1,0 +1,188 @@
+"""A case's ``joins``: what is in service beside its pod, read, and what the pod's fabrics have of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from fabopt.errors import Fault, fault
+from fabopt.floor.group_runs import Sizes, group_runs
+from fabopt.io.faults import refuse_any
+from fabopt.io.live import LiveDesign, read_live, run_on, run_otherwise, unfit
+from fabopt.schema.base import parse_split
+from fabopt.schema.case import Case, Fabric
+from fabopt.schema.catalog import Catalog, Switch
+from fabopt.schema.fabric_design import FabricDesign
+from fabopt.schema.in_service import JoinedSpines
+from fabopt.schema.installed import fabric_at
+from fabopt.schema.site import Distances
+from fabopt.schema.structure import Structure
+from fabopt.units import ceil_div
+
+_OUTSIDE = "docs/formulation/outside.md"
+_TIERS = 2
+
+
+def with_joins(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
+    """The case with what the file says that it joins; unchanged without one, or where that was read.
+
+    ``folder``: of paths in the case; ``file``: its name in messages. ``InputError`` lists all faults.
+    """
+    if case.joins is None or case.joins.design is not None:
+        return case
+    joins, live, stage = read_live(case.joins, folder, file)
+    faults = list(unfit(live, stage, "joins.file", file))
+    refuse_any(faults)
+    there = {one.name: one for one in live.design.fabrics}
+    switches = {one.id: one for one in catalog.switches}
+    faults += [*_beside(case, there, file), *run_otherwise(case, live, file)]
+    spines = []
+    for index, fabric in enumerate(case.fabrics):
+        if fabric.name in there:
+            whole = there[fabric.name]
+            faults += [fault(live.file, f"fabrics.{fabric.name}.{key}", problem, hint=_OUTSIDE)
+                       for key, problem in _unjoined(whole, switches)]  # fmt: skip
+            faults += _asked_otherwise(fabric, whole, f"fabrics[{index}]", file)
+            if not faults:
+                spines.append(_spines_of(whole, live, switches))
+    for joined in spines:
+        if not any(joined.cages):
+            problem = f"no cage is free on every spine of {joined.fabric}, so no leaf of a pod can join it"
+            faults.append(fault(file, "joins.file", problem, joins.file))
+    refuse_any(faults)
+    case = run_on(case, live)
+    fabrics = tuple(_joining(fabric, there.get(fabric.name)) for fabric in case.fabrics)
+    joins = joins.model_copy(update={"spines": tuple(spines)})
+    site = case.site.model_copy(update={"distances_m": _distances(case, live, catalog)})
+    return case.model_copy(update={"joins": joins, "fabrics": fabrics, "site": site})
+
+
+def _beside(case: Case, there: dict[str, FabricDesign], file: str) -> Iterator[Fault]:
+    """Keys of a case that do not go with a pod, and fabrics none of which is in service."""
+    given = {
+        "base": case.base is not None,
+        "stages": len(case.stages or ()) > 1,
+        "scenarios": bool(case.scenarios),
+        "charges": bool(case.charges),
+        "site.floor": case.site.has_floor,
+        "site.labour": case.site.labour is not None,
+        "procurement.spares": bool(case.procurement.spares),
+    }
+    for key in (key for key, is_given in given.items() if is_given):
+        yield fault(file, key, "does not go with `joins`", hint=f"leave it out; {_OUTSIDE}")
+    if not any(fabric.name in there for fabric in case.fabrics):
+        own = [fabric.name for fabric in case.fabrics]
+        problem = "none of them is in service, so the pod joins nothing"
+        yield fault(file, "fabrics", problem, own, allowed=", ".join(there))
+
+
+def _unjoined(there: FabricDesign, switches: dict[str, Switch]) -> Iterator[tuple[str, str]]:
+    """Keys of a fabric in service whose spines no pod can join, and why."""
+    structure = there.structure
+    if not isinstance(structure, Structure) or there.topology != "clos" or len(there.tiers) != _TIERS:
+        yield "topology", f"only the spines of a Clos of {_TIERS} tiers can be joined"
+        return
+    leaf, spine = there.tiers
+    if leaf.up_ports != structure.links_per_pair * structure.spines_per_pod:
+        yield "striping", "leaves with more links to some spines than to others leave unequal ports free"
+    if any(one.links_per_pair > structure.links_per_pair for one in there.growth):
+        yield "growth", "spines with cables that a later stage moves cannot be joined"
+    if there.homing in ("pair", "dual") or there.peer_links is not None:
+        yield "homing", "pairs of switches cannot be joined"
+    if there.logical or there.carries or there.role == "oob":
+        yield "role", "what other fabrics share, and out-of-band fabrics, cannot be joined"
+    if len(spine.types) > 1 or (there.subnet_manager is not None and _has_twins(there)):
+        yield "tiers", "spines of several products cannot be joined"
+    switch = switches.get(spine.id)
+    if switch is None:
+        yield "tiers", f"the catalog lacks the spine {spine.id}"
+    elif switch.ports_per_cage_pair is not None or any(cage.every_second for cage in switch.cages):
+        yield "tiers", f"neighbouring cages of {spine.id} share ports, which is not looked at here"
+
+
+def _has_twins(there: FabricDesign) -> bool:
+    return any(twin.role == "spine" for twin in getattr(there.subnet_manager, "twins", ()))
+
+
+def _asked_otherwise(fabric: Fabric, there: FabricDesign, where: str, file: str) -> Iterator[Fault]:
+    """Keys of a fabric that ask for another one than its name has in service, or that are not looked at with it."""
+    planes: object = "rails" if there.own_rails else there.planes
+    tiers = fabric.tiers if isinstance(fabric.tiers, tuple) else (fabric.tiers,)
+    asked = fabric.planes if isinstance(fabric.planes, tuple) else (fabric.planes,)
+    spine, own = fabric.switches.spine, there.tiers[-1].id
+    held = {
+        "protocol": (fabric.protocol in ("any", there.protocol), fabric.protocol, there.protocol),
+        "topologies": (bool({"any", "clos"} & set(fabric.topologies)), list(fabric.topologies), "clos"),
+        "tiers": (bool({"any", _TIERS} & set(tiers)), list(tiers), str(_TIERS)),
+        "planes": (bool({"any", 1, planes} & set(asked)), list(asked), str(planes)),
+        "switches.spine": (spine == "any" or own in spine, spine, own),
+    }
+    for key, (fits, value, allowed) in held.items():
+        if not fits:
+            problem = f"{fabric.name} is in service otherwise"
+            yield fault(file, f"{where}.{key}", problem, value, allowed=allowed, hint="leave it out")
+    given = {
+        "separation": fabric.separation != "physical" or fabric.carries,
+        "homing": fabric.homing is not None,
+        "role": fabric.role == "oob",
+        "attachments": any(one.placed_on != "leaf" for one in fabric.attachments),
+    }
+    for key in (key for key, is_given in given.items() if is_given):
+        said = "has attachments on other tiers than leaves" if key == "attachments" else "has a value"
+        yield fault(file, f"{where}.{key}", f"{said} that does not go with `joins`", hint=f"leave it out; {_OUTSIDE}")
+
+
+def _spines_of(there: FabricDesign, live: LiveDesign, switches: dict[str, Switch]) -> JoinedSpines:
+    """The spines of a fabric in service, with what each has free. Rule ``pod_joins_spines``."""
+    spine, switch = there.tiers[-1], switches[there.tiers[-1].id]
+    lanes, group = parse_split(spine.down.split).ports, spine.down.cage_group
+    used = _cages_in_use(there, fabric_at(there, live.stage), lanes)
+    cages = tuple(max(0, cage.count - used * (at == group)) for at, cage in enumerate(switch.cages))
+    return JoinedSpines(
+        fabric=there.name, id=spine.id, planes=there.planes, per_plane=there.clos.spines_per_pod, cages=cages,
+        ports=max(0, switch.most_ports - used * lanes),
+    )  # fmt: skip
+
+
+def _cages_in_use(whole: FabricDesign, there: FabricDesign, lanes: int) -> int:
+    """Cages in use on the spine that has most: of what its file plans for later only those in between."""
+    spines, structure = there.tiers[-1].count, there.clos
+    last = structure.last_group
+
+    def links_of(fabric: FabricDesign) -> int:
+        leaves = fabric.tiers[0].count // fabric.planes
+        own = 0 if last is None else last.leaves
+        return (leaves - own) * structure.links_per_pair + own * (0 if last is None else last.links_per_pair)
+
+    rows = {role: sum(row.to_cages for row in whole.links if (row.from_, row.to) == (role, "spine"))
+            for role in ("leaf", "attachment")}  # fmt: skip
+    at_last = ceil_div(rows["leaf"], whole.tiers[-1].count)
+    # where a cable carries several links of a pair, each pair begins with a cage, and is as many cages at any stage
+    now, planned = links_of(there), links_of(whole)
+    cages = ceil_div(now, lanes) if at_last == ceil_div(planned, lanes) else ceil_div(at_last * now, planned)
+    return min(at_last, cages) + ceil_div(rows["attachment"], spines)
+
+
+def _joining(fabric: Fabric, there: FabricDesign | None) -> Fabric:
+    """A fabric's keys, with those that follow from the one in service that it joins."""
+    if there is None:
+        return fabric
+    switches = fabric.switches.model_copy(update={"spine": (there.tiers[-1].id,)})
+    planes = "rails" if there.own_rails else there.planes
+    own = {"protocol": there.protocol, "topologies": ("clos",), "tiers": _TIERS, "planes": planes}
+    return fabric.model_copy(update={"switches": switches, **own})
+
+
+def _distances(case: Case, live: LiveDesign, catalog: Catalog) -> Distances | None:
+    """How far links run: to spines as said, else as from the middle of a hall of both, or as in service if longer."""
+    said = case.site.distances_m or Distances()
+    server = next((one for one in catalog.servers if one.id == case.server_ids[0]), None)
+    if said.leaf_spine is not None or server is None:
+        return case.site.distances_m
+    size = case if case.stages is None else case.stages[-1]
+    servers = size.servers if size.servers is not None else (size.gpus or 0) // max(1, server.gpus)
+    runs = group_runs(case.site, server, servers + live.servers)
+    both = {} if runs is None else runs.runs_m("clos", Sizes(servers, servers + live.servers))
+    lengths = [row.length_m for one in live.design.fabrics for row in one.links if row.to == "spine"]
+    longest = max([float(both.get("leaf-spine", 0)), *map(float, lengths)])
+    return said.model_copy(update={"leaf_spine": longest})

@@ -1,0 +1,102 @@
+"""A pod in the wiring of what it joins: spines by their names there, its cables in their free cages.
+
+A design counts cages of its spines as if they were empty; what it adds takes the free ones, in their order, and the
+first free names and labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.units import grouped
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.in_service import in_service_of, named, named_devices
+from fabopt.wiring.model import NOTHING, Ints, Wiring
+from fabopt.wiring.tables import cable_name
+
+# Cages of a device by the numbers that they would have if none were in use.
+Cages = dict[int, int]
+
+
+def joined_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
+    """The wiring of what a pod joins, as it was found; None where it joins nothing.
+
+    Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
+    """
+    there = in_service_of(Embedded(design).case.joins, wiring_of)
+    return None if there is None else there.wiring
+
+
+def beside(design: Design, wiring: Wiring, live: Wiring) -> Wiring:
+    """The wiring of a pod, as its design counts, in that of what it joins.
+
+    Raises ``ValueError`` where there are other spines, or too few of their cages are free.
+    """
+    embedded = Embedded(design)
+    joins = embedded.case.joins
+    names = {one.fabric for one in joins.spines} if joins is not None else set()
+    device_of = np.full(len(wiring.devices), NOTHING)
+    theirs = grouped(_spines(live, names))
+    for where, rows in grouped(_spines(wiring, names)).items():
+        if len(theirs.get(where, ())) != len(rows):
+            raise ValueError(f"{where[0]} has other spines than are in service")
+        device_of[rows] = theirs[where]
+    there = free_cages(live, names, lambda part: embedded.part(part, Switch))
+    rows = np.flatnonzero(device_of != NOTHING).tolist()
+    free = {
+        row: {number: cage for group in there[int(device_of[row])] for number, cage in group.items()} for row in rows
+    }
+    in_free = partial(_in_free_cages, free)
+    links, modules, lent, cables = wiring.links, wiring.modules, wiring.lent, wiring.cables
+    label = partial(cable_name, len(cables) + len(live.cables))
+    labels = named(np.full(len(cables), NOTHING), live.cables.name, label, cables.stage)
+    return replace(
+        wiring,
+        devices=replace(wiring.devices, name=named_devices(wiring, live, device_of)),
+        links=replace(links, a_cage=in_free(links.a, links.a_cage), b_cage=in_free(links.b, links.b_cage)),
+        modules=replace(modules, cage=in_free(modules.device, modules.cage)),
+        lent=replace(lent, b_cage=in_free(lent.b, lent.b_cage)),
+        cables=replace(cables, name=labels),
+    )
+
+
+def _spines(wiring: Wiring, fabrics: Collection[str]) -> Iterator[tuple[tuple[str, int], int]]:
+    """Rows of the spines of some fabrics, each with its fabric and plane."""
+    devices = wiring.devices
+    for row, (role, fabric) in enumerate(zip(devices.role, devices.fabric, strict=True)):
+        if role == "spine" and fabric in fabrics:
+            yield (fabric, int(devices.plane[row])), row
+
+
+def free_cages(wiring: Wiring, fabrics: Collection[str], switch_of: Callable[[str], Switch]) -> dict[int, list[Cages]]:
+    """By spine of some fabrics, by its row: for each group of its cages, by their numbers as if none were in use, those
+    without a module or a link.
+    """
+    links, modules = wiring.links, wiring.modules
+    free: dict[int, list[Cages]] = {}
+    used = {row: set[int]() for _, row in _spines(wiring, fabrics)}
+    for devices, cages in ((links.a, links.a_cage), (links.b, links.b_cage), (modules.device, modules.cage)):
+        for device, cage in zip(devices.tolist(), cages.tolist(), strict=True):
+            if device in used:
+                used[device].add(cage)
+    for row, taken in used.items():
+        first, free[row] = 1, []
+        for group in switch_of(wiring.devices.product[row]).cages:
+            numbers = range(first, first + group.count)
+            free[row].append(dict(zip(numbers, (cage for cage in numbers if cage not in taken), strict=False)))
+            first += group.count
+    return free
+
+
+def _in_free_cages(free: dict[int, Cages], device: Ints, cage: Ints) -> Ints:
+    """The cages of devices, those of spines in service among the free ones, all of shape (rows,)."""
+    pairs = list(zip(device.tolist(), cage.tolist(), strict=True))
+    if any(one in free and number not in free[one] for one, number in pairs):
+        raise ValueError("a spine in service has fewer free cages than the pod takes")
+    return np.array([free[one][number] if one in free else number for one, number in pairs], dtype=np.int64)

@@ -26,9 +26,11 @@ class DearerError(Exception):
     """No design is as cheap as is wanted (``Question.lower_than``)."""
 
 
-# Estimated seconds after the search, its own end included, and those of each server and fabric.
+# Estimated seconds after the search, its own end included, those of each server and fabric, and those of each server
+# and kind of links that may run through trunks and panels, each of which may be lost.
 FINISHING_S = 0.8
 FINISHING_S_PER_SERVER = 0.0006
+FINISHING_S_PER_TRUNKED_SERVER = 0.0045
 
 
 class SameHardware(Protocol):
@@ -142,4 +144,6 @@ def keys_of_server(case: Case) -> dict[str, Any]:
 
 def finishing_s(problem: Problem) -> float:
     """Estimated seconds to build a design from an answer, prove it and write it."""
-    return FINISHING_S + FINISHING_S_PER_SERVER * problem.servers * len(problem.fabrics)
+    trunked = len(problem.case.site.trunked) * sum(fabric.role != "oob" for fabric in problem.case.fabrics)
+    of_server = FINISHING_S_PER_SERVER * len(problem.fabrics) + FINISHING_S_PER_TRUNKED_SERVER * trunked
+    return FINISHING_S + of_server * problem.servers

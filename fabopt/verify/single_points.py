@@ -24,7 +24,7 @@ from fabopt.verify.link_kinds import SERVER_LEAF
 from fabopt.verify.proof import Proof, has_rules_of, since
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints
-from fabopt.wiring.structured import PatchedLink, structured_of
+from fabopt.wiring.structured import PatchedLink
 
 Mask = NDArray[np.bool_]
 # The first edition whose files have counts of what is lost beside the words.
@@ -58,7 +58,7 @@ def single_points_of(cabled: CabledDesign) -> SinglePoints:
 
 def _of_trunks(cabled: CabledDesign, exposures: Sequence[Exposure]) -> Iterator[SinglePoint]:
     """Trunks and panels whose loss, with all links through them, takes paths from servers."""
-    patched = structured_of(cabled.evidence.design, cabled.wiring).patched(cabled.wiring)
+    patched = cabled.patched
     kinds: tuple[tuple[Exposed, Callable[[PatchedLink], tuple[str, ...]]], ...] = (
         ("trunk", lambda link: (link.trunk.name,)),
         ("panel", lambda link: (link.near.panel, link.far.panel)),

@@ -12,7 +12,7 @@ from fabopt.verify.structured import has_trunks
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.dealing import TrunkRoom
 from fabopt.wiring.model import Ints
-from fabopt.wiring.structured import PulledTrunk, structured_of
+from fabopt.wiring.structured import PulledTrunk
 
 
 class _Passing(NamedTuple):
@@ -68,7 +68,7 @@ def trunks_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
     the legs as they are dealt, stage by stage. Of legs between cassettes those in use count, each for its ports.
     Source: design file, ``structured``; catalog, ``legs``.
     """
-    links, laid = cabled.wiring.links, structured_of(cabled.evidence.design, cabled.wiring)
+    links, laid = cabled.wiring.links, cabled.laid
     routes: dict[tuple[str, ...], list[PulledTrunk]] = defaultdict(list)
     for trunk in laid.trunks:
         routes[trunk.fabric, trunk.kind, *trunk.racks].append(trunk)
@@ -98,9 +98,9 @@ def panels_spread_leaves(proof: Proof, cabled: CabledDesign) -> None:
     the device end in it. Legs between cassettes are spread in place of links, each as its first link. Source: design
     file, ``structured``; catalog, ``ports``.
     """
-    links, laid = cabled.wiring.links, structured_of(cabled.evidence.design, cabled.wiring)
+    links, laid = cabled.wiring.links, cabled.laid
     about, most = {panel.name: panel for panel in laid.panels}, [0]
-    patched = laid.patched(cabled.wiring)
+    patched = cabled.patched
     far: dict[tuple[str, str, int], set[str]] = defaultdict(set)
     for row, way in patched.items():
         far[way.trunk.fabric, way.trunk.kind, int(links.a[row])].add(about[way.far.panel].rack)

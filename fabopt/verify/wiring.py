@@ -42,6 +42,7 @@ from fabopt.wiring.model import (
     Wiring,
     at_stage,
 )
+from fabopt.wiring.structured import PatchedLink, StructuredCabling, structured_of
 
 # Beyond this a wiring takes gigabytes, and its rules are left out: some 700,000 GPUs on three tiers.
 MOST_LINKS = 2_000_000
@@ -90,6 +91,16 @@ class CabledDesign:
     def roles(self) -> NDArray[np.str_]:
         """Role of every device, shape (devices,)."""
         return np.array(self.wiring.devices.role, dtype=np.str_)
+
+    @cached_property
+    def laid(self) -> StructuredCabling:
+        """The trunks and panels of the design, each leg with its links."""
+        return structured_of(self.evidence.design, self.wiring)
+
+    @cached_property
+    def patched(self) -> dict[int, PatchedLink]:
+        """Where every link through a trunk is patched, by its row of the wiring."""
+        return self.laid.patched(self.wiring)
 
     @cached_property
     def runs_m(self) -> Floats:

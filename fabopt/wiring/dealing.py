@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 
@@ -110,15 +111,14 @@ class _Dealing:
 
     def _finds(self, link: int, seen: set[int]) -> bool:
         """Whether a trunk takes a link, when others move where they may; ``seen``: trunks that were asked."""
-        device = self.devices[link]
-        order = [(self.turn + step) % len(self.trunks) for step in range(len(self.trunks))]
-        open_to = [one for one in order if one not in seen and self.on[device, one] < self.most[device][one]]
+        device, most = self.devices[link], self.most[self.devices[link]]
+        open_to = (one for one in self._in_turn() if one not in seen and self.on[device, one] < most[one])
         for trunk in open_to:
             if len(self.links[trunk]) < self.there[trunk]:
                 self._put(link, trunk)
                 return True
-        for trunk in open_to:
-            if trunk in seen:
+        for trunk in self._in_turn():
+            if trunk in seen or self.on[device, trunk] >= most[trunk]:
                 continue
             seen.add(trunk)
             for other in list(self.links[trunk]):
@@ -132,12 +132,15 @@ class _Dealing:
 
     def _takes_any(self, link: int) -> bool:
         """Whether a trunk takes a link that is one too many of its device, as legs of earlier stages are taken."""
-        for step in range(len(self.trunks)):
-            trunk = (self.turn + step) % len(self.trunks)
+        for trunk in self._in_turn():
             if len(self.links[trunk]) < self.there[trunk]:
                 self._put(link, trunk)
                 return True
         return False
+
+    def _in_turn(self) -> Iterator[int]:
+        turn = self.turn % max(1, len(self.trunks))
+        return chain(range(turn, len(self.trunks)), range(turn))
 
     def _put(self, link: int, trunk: int) -> None:
         self.links[trunk].append(link)

@@ -76,3 +76,21 @@ def test_losing_no_switch_hits_nobody_but_those_who_were_apart() -> None:
     apart = Served(network_of([0], [2], 1, [1, 1, 1], 1), switch_of, np.array([0]))
     assert apart.after(np.arange(0)).cut_off.tolist() == [False, False, True]
     assert apart.after(np.arange(0), np.array([True, True, False])).cut_off.tolist() == [False, False, False]
+
+
+def test_lost_links_are_as_those_of_a_fabric_that_never_had_them() -> None:
+    """Of random fabrics, most of which stay joined by few of their links: the parts of what is left decide."""
+    is_hurt = []
+    for seed in range(40):
+        random = np.random.default_rng(seed)
+        network = some_network(random, 12, int(random.integers(30, 120)))
+        served = Served(network, np.arange(12)[:, np.newaxis], np.zeros(1, dtype=np.int64))
+        for share in (0.1, 0.5, 0.8):
+            rows = np.flatnonzero(random.random(len(network.a)) < share)
+            loss, left = served.without_links(rows), network.without(rows)
+            graph = networkx.Graph(list(zip(left.a.tolist(), left.b.tolist(), strict=True)))
+            graph.add_nodes_from(range(12))
+            parts = sorted(map(len, networkx.connected_components(graph)))
+            assert loss.cut_off.sum() == 12 - parts[-1]
+            is_hurt.append(len(parts) > 1)
+    assert 20 < sum(is_hurt) < 100

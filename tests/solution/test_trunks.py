@@ -19,12 +19,14 @@ from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.solution import optimize
+from fabopt.solution.question import finishing_s
 from fabopt.units import some
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import structured_of
+from tests.samples import trunked
 from tests.samples.small import Json, bought, comparable, usd
 from tests.samples.trunked import (
     BROKEN_OUT,
@@ -422,3 +424,15 @@ def test_trunks_and_panels_are_parts_on_the_first_screen() -> None:
     rows = {row.label: row.words for row in first_rows(design)}
     assert f"{some(trunks, 'trunk')}, {some(panels, 'panel')}" in rows["Parts"]
     assert "charges and work" not in cost_shares(design)
+
+
+def test_more_time_is_kept_for_each_kind_of_links_through_trunks() -> None:
+    """Each trunk and panel may be lost, which takes longer to look at than servers do."""
+
+    def kept_s(cabling: object) -> float:
+        given = trunked.inputs(trunked.hall(cabling))
+        return finishing_s(problem_of(given.case, given.catalog))
+
+    direct, one, all_ = kept_s("direct"), kept_s({"leaf-spine": "structured"}), kept_s("structured")
+    assert direct < one < all_
+    assert all_ - direct == pytest.approx(2 * (one - direct))

@@ -10,11 +10,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.network.components import first_joined
 from fabopt.network.graph.cut_off import NOWHERE, outside
 from fabopt.network.graph.distances import components
 from fabopt.network.graph.network import Ints, Network
 
 Mask = NDArray[np.bool_]
+# Links of a switch that are looked at first where some others are lost.
+FEW_LINKS = 4
 
 
 class Holders(NamedTuple):
@@ -102,6 +105,20 @@ class Served:
         loss = self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), self.joined)
         return None if loss.cut_off.any() or loss.nics.any() or loss.parted.any() else loss
 
+    @cached_property
+    def _first_joined(self) -> Ints:
+        return first_joined(self.network.switches, self.network.a, self.network.b)
+
+    @cached_property
+    def _few(self) -> Ints:
+        """Rows of a few links of every switch, which mostly join all that its links join, shape (rows,)."""
+        end = np.concatenate([self.network.a, self.network.b])
+        order = np.argsort(end, kind="stable")
+        number = np.bincount(end, minlength=1)
+        place = np.arange(len(end)) - np.repeat(np.cumsum(number) - number, number)
+        step = np.maximum(1, number // FEW_LINKS)
+        return np.unique(order[place % np.repeat(step, number) == 0] % len(self.network.a))
+
     def after(self, lost: Ints, absent: Mask | None = None, splits: bool = True) -> Loss:
         """The effect of losing some switches.
 
@@ -118,7 +135,13 @@ class Served:
 
     def without_links(self, rows: Ints) -> Loss:
         """The effect of losing the links of some rows of the network, shape (rows lost,)."""
-        part = components(self.network.without(rows))
+        network, is_there = self.network, np.ones(len(self.network.a), dtype=np.bool_)
+        is_there[rows] = False
+        few = self._few[is_there[self._few]]
+        by_few = first_joined(network.switches, network.a[few], network.b[few])
+        if self._unhurt is not None and np.array_equal(by_few, self._first_joined):
+            return self._unhurt
+        part = components(network.without(rows))
         if self._unhurt is not None and np.array_equal(part, self.joined):
             return self._unhurt
         return self._of(np.zeros(0, dtype=np.int64), np.ones(self.servers, dtype=np.bool_), part)

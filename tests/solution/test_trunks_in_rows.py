@@ -126,13 +126,14 @@ def test_files_that_break_rules_of_rows_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("floor", "told"),
+    ("cabling", "floor", "told"),
     [
-        ({"rows": 1, "racks_per_row": 8}, "there is one row"),
-        ({"server_racks": ["A01", "A02", "A03", "A04", "A05", "B01"]}, "no rack of row A is left for panels"),
+        ({"leaf-spine": "direct"}, {}, "no kind of links runs through trunks"),
+        ({}, {"rows": 1, "racks_per_row": 8}, "there is one row"),
+        ({}, {"server_racks": ["A01", "A02", "A03", "A04", "A05", "B01"]}, "no rack of row A is left for panels"),
     ],
 )
-def test_halls_without_a_place_for_panels_are_refused(floor: Json, told: str) -> None:
+def test_halls_without_a_place_for_panels_are_refused(cabling: Json, floor: Json, told: str) -> None:
     with pytest.raises(InputError, match=told) as refused:
-        inputs(in_rows(floor=floor))
+        inputs(in_rows(cabling, floor=floor))
     assert "site.cabling.zones" in str(refused.value)

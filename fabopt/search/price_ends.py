@@ -114,6 +114,14 @@ class RangeEnd(NamedTuple):
     is_proven: bool
 
 
+class LastStep(NamedTuple):
+    """The last ``step`` at which the answer is optimal, and the ``next`` one; None: not searched."""
+
+    step: int
+    next: int | None
+    is_proven: bool
+
+
 @dataclass
 class EndFinder:
     """Finds ends for one answer. ``pool``: every design met so far, as any may be the first to cross the answer."""
@@ -132,15 +140,23 @@ class EndFinder:
     def find(self, indices: Indices, direction: Direction, told: str = "") -> RangeEnd:
         """The end of the range in a direction; raises ``StoppedError``. ``told``: words for progress."""
         self.told = told
+        last = self.last(indices, direction)
+        if last.next is None:
+            return RangeEnd(last.step, None, last.is_proven)
+        beyond = self._probe(indices, last.next, ties=True)
+        return RangeEnd(last.step, beyond, last.is_proven and beyond.is_proven)
+
+    def last(self, indices: Indices, direction: Direction, others: Sequence[Line] = ()) -> LastStep:
+        """As ``find``, without the design beyond; ``others``: the cost lines of designs that are not in the pool."""
         good, far = STEPS, MOST_STEPS if direction > 0 else 0
         line = self.answer.line(indices)
         proven = self.is_proven
-        bad = self._first_bad(line, self._rivals(indices), direction)
+        bad = self._first_bad(line, chain(self._rivals(indices), others), direction)
         if bad is None:
             probe = self._probe(indices, far)
             bad = self._past(line, probe, indices, direction)
             if bad is None:
-                return RangeEnd(far, None, proven and probe.is_proven)
+                return LastStep(far, None, proven and probe.is_proven)
         while bad - direction != good:
             probe = self._probe(indices, bad - direction)
             nearer = self._past(line, probe, indices, direction)
@@ -148,8 +164,7 @@ class EndFinder:
                 good, proven = bad - direction, proven and probe.is_proven
             else:
                 bad = nearer
-        beyond = self._probe(indices, bad, ties=True)
-        return RangeEnd(good, beyond, proven and beyond.is_proven)
+        return LastStep(good, bad, proven)
 
     def _rivals(self, indices: Indices) -> Iterator[Line]:
         """Cost lines that end the range: those of other designs, and the budget."""

@@ -20,7 +20,7 @@ from fabopt.schema.catalog import KINDS
 from fabopt.schema.design import Design
 from fabopt.search.answer import Answer
 from fabopt.search.choice import search_of
-from fabopt.search.price_ends import MOST_STEPS, STEPS, at_factor, priced_design
+from fabopt.search.price_ends import MOST_STEPS, STEPS, Line, at_factor, priced_design
 from fabopt.solution.question import Answers, Question
 from fabopt.solution.summaries import named_beside
 from fabopt.solution.trunked_ends import ends_of
@@ -91,10 +91,12 @@ def _until(question: Question, answer: Answer | None, design: Design, id_: str) 
             settings = replace(settings, work=Work(most=MOST_WORK_OF_ENDS))
             own, proven = priced_design(base, answer.problem, answer.picked), answer.optimum.verdict == "optimal"
             indices = frozenset(item.index for item in base.item_table.items if item.id == id_)
-            end = ends_of(base, own, proven, settings, question.clock).find(indices, 1)
+            now = own.line(indices).at(Fraction(1))
+            others = [Line(now + delta, Fraction(0)) for delta in _deltas_without(design, id_, keeping=True)]
+            end = ends_of(base, own, proven, settings, question.clock).last(indices, 1, others)
     except (StoppedError, NoAnswerError):
         return _at_the_latest(design, id_)
-    if end.beyond is None:
+    if end.next is None:
         return f"; with {id_} at {MOST_STEPS // STEPS} times that {_stays(end.is_proven)}"
     most = floor(_price_usd(design, id_) * end.step / STEPS)
     return f"; {_above(design, id_, most)} another design is {'the cheapest' if end.is_proven else 'cheaper'}"
@@ -144,17 +146,24 @@ def _price_usd(design: Design, id_: str) -> float:
 
 def _at_the_latest(design: Design, id_: str) -> str:
     """The price of a switch above which the best design without it costs less, if a row has that."""
-    without = [
-        row.capex_delta_usd
-        for row in design.alternatives
-        if row.finished and row.capex_delta_usd is not None and id_ in row.change.get("procurement.forbidden_parts", ())
-    ]
+    without = _deltas_without(design, id_)
     if not without:
         return f"; the price above which another design than with {id_} is the cheapest takes more work to tell"
     units = sum(row.quantity for row in design.bom if row.id == id_)
-    most = floor(_price_usd(design, id_) + without[0] / units)
+    most = floor(_price_usd(design, id_) + Fraction(without[0], CENTS_PER_USD * units))
     latest = " at the latest" if most > _price_usd(design, id_) else ""
     return f"; {_above(design, id_, most)}{latest} another design is cheaper"
+
+
+def _deltas_without(design: Design, id_: str, keeping: bool = False) -> list[int]:
+    """Cents by which rows without a switch cost more than the answer; ``keeping``: of those that keep all rules."""
+    return [
+        cents(row.capex_delta_usd)
+        for row in design.alternatives
+        if row.capex_delta_usd is not None
+        and id_ in row.change.get("procurement.forbidden_parts", ())
+        and not (keeping and row.rules_left_out)
+    ]
 
 
 def _whole(question: Question, answer: Answer) -> Problem:

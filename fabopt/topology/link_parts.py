@@ -18,7 +18,7 @@ from fabopt.floor.group_runs import classes_of_runs
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
 from fabopt.parts.port_types import PortType
-from fabopt.units import Number, ceil_of
+from fabopt.units import Number, ceil_of, grouped
 
 Floats = NDArray[np.float64]
 
@@ -322,17 +322,16 @@ class Costs:
                 size = max(np.size(cages), np.size(ports))
                 total = total + np.multiply(cages, table[:, np.broadcast_to(ports, (size,))])
             return total
-        best: Floats | None = None
-        for assembly in assemblies:
-            parts = need.quantities(assembly)
+        best = np.array(np.inf)
+        for alike in grouped(((one.mode, one.ports_per_cable), one) for one in assemblies).values():
+            parts = need.quantities(alike[0])
+            near, cable, far = self._parts(alike)
             cost = (
-                np.multiply.outer(self.of(assembly.near), np.atleast_1d(parts.near))
-                + np.multiply.outer(self.of(assembly.cable), np.atleast_1d(parts.cables))
-                + np.multiply.outer(self.of(assembly.far), np.atleast_1d(parts.far))
+                np.multiply.outer(near, np.atleast_1d(parts.near))
+                + np.multiply.outer(cable, np.atleast_1d(parts.cables))
+                + np.multiply.outer(far, np.atleast_1d(parts.far))
             )
-            cost = np.where(parts.fits, cost, np.inf)
-            best = cost if best is None else np.minimum(best, cost)
-        assert best is not None
+            best = np.minimum(best, np.where(parts.fits, cost.min(axis=1), np.inf))
         return best
 
 

@@ -13,7 +13,7 @@ from fabopt.io.case import inputs_from_objects
 from fabopt.parts.price_basis import price_source
 from fabopt.program.settings import StoppedError
 from fabopt.schema.design import Design
-from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, RangeEnd
+from fabopt.search.price_ends import MOST_STEPS, STEPS, EndFinder, LastStep
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from tests.mutations import document_of, rehashed
@@ -255,7 +255,7 @@ def test_a_row_without_the_switch_bounds_its_price_where_no_end_was_found(monkey
     def stopped(*_: object) -> None:
         raise StoppedError
 
-    monkeypatch.setattr(EndFinder, "find", stopped)
+    monkeypatch.setattr(EndFinder, "last", stopped)
     (told,) = _rests_on(_solved(_catalog(small="derived"), 20))
     assert told.endswith("; above $19,000 for small alone at the latest another design is cheaper")
 
@@ -267,13 +267,13 @@ def test_a_price_up_to_which_it_is_not_proven_is_told_as_what_was_found(
     monkeypatch: pytest.MonkeyPatch, proven: bool, ending: str, many: int
 ) -> None:
     """Of an end that was searched, and of one that is the last price looked at."""
-    whole = EndFinder.find
+    whole = EndFinder.last
 
-    def found(finder: EndFinder, *args: Any) -> RangeEnd:
+    def found(finder: EndFinder, *args: Any) -> LastStep:
         end = whole(finder, *args)
-        return end._replace(is_proven=proven) if many == 1 else RangeEnd(MOST_STEPS, None, proven)
+        return end._replace(is_proven=proven) if many == 1 else LastStep(MOST_STEPS, None, proven)
 
-    monkeypatch.setattr(EndFinder, "find", found)
+    monkeypatch.setattr(EndFinder, "last", found)
     (told,) = _rests_on(_solved(_catalog(small="derived"), 20))
     cheapest = "the cheapest" if proven else "cheaper"
     at_ten = f"with small at {MOST_STEPS // STEPS} times that this design stays {ending}"

@@ -5,7 +5,6 @@ link.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -114,8 +113,9 @@ class Stack(NamedTuple):
 
     def parts(self, core: SwitchType | None = None, core_down: CageUse | None = None) -> Parts:
         """The hardware, with a core switch."""
-        switch, down, up = self.spine
-        return replace(self.block.parts, spine=switch, spine_down=down, spine_up=up, core=core, core_down=core_down)
+        block = self.block
+        leaf = block.protocol, block.nic, block.leaf, block.down, block.up
+        return Parts(*leaf, *self.spine, core, core_down, block.last)
 
 
 class SpineRows(NamedTuple):

@@ -65,11 +65,12 @@ def broken_out(problem: Problem, fabric: FabricProblem) -> tuple[Lane, ...]:
     """Splits of the cages of uplinks, fewest ports first, with which the fabric could have the problem's servers in its
     tiers if parts of the catalog joined them; empty where it has them as it is.
     """
-    if most_servers_of(problem, fabric) >= problem.servers:
+    as_is = _Reach(problem, fabric)
+    if as_is.most() >= problem.servers:
         return ()
     leaves = (leaf for protocol in fabric.protocols for leaf in fabric.switches[protocol]["leaf"])
     splits = sorted({use.lane for leaf in leaves for use in leaf.up_uses})
-    return tuple(split for split in splits if _JoinedReach(problem, fabric, split).most() >= problem.servers)
+    return tuple(split for split in splits if _JoinedReach(as_is, split).most() >= problem.servers)
 
 
 class _Reach:
@@ -79,6 +80,8 @@ class _Reach:
         self.problem = problem
         self.fabric = fabric
         self.known: dict[Hashable, int] = {}
+        # by kind of leaf uplink, protocol and tiers
+        self.reaches: dict[tuple[PortType, str, int], list[_AboveLeaf]] = {}
 
     def most(self) -> int:
         """The bound over all protocols, tiers, NICs and leaves; the largest ways first."""
@@ -160,15 +163,20 @@ class _Reach:
                     most[key] = max(most.get(key, 0), _most_down(leaf, down, None, ratio, reserve))
                 for up in leaf.uses if tiers > 1 else ():
                     for over in above.get(up.port, ()):
-                        room = _most_down(leaf, down, up, ratio, reserve, up_spread=over.spread)
-                        most[down.port, over] = max(most.get((down.port, over), 0), room)
+                        looks = leaf, down, up, over.spread
+                        if looks not in self.known:
+                            self.known[looks] = _most_down(leaf, down, up, ratio, reserve, up_spread=over.spread)
+                        most[down.port, over] = max(most.get((down.port, over), 0), self.known[looks])
         return most
 
     def _above(self, protocol: Protocol, tiers: int) -> dict[PortType, list[_AboveLeaf]]:
         """The reaches of each kind of leaf uplink."""
         ups = {up.port for leaf in self.fabric.switches[protocol]["leaf"] for up in leaf.uses}
         pods = self._pods(protocol) if tiers == 3 else {}
-        return {up: _largest(self._spines(up, pods, protocol, tiers)) for up in ups}
+        for up in ups:
+            if (up, protocol, tiers) not in self.reaches:
+                self.reaches[up, protocol, tiers] = _largest(self._spines(up, pods, protocol, tiers))
+        return {up: self.reaches[up, protocol, tiers] for up in ups}
 
     def _spines(self, up: PortType, pods: dict[PortType, int], protocol: Protocol, tiers: int) -> Iterator[_AboveLeaf]:
         for spine in self.fabric.switches[protocol]["spine"]:
@@ -241,9 +249,10 @@ class _Reach:
 class _JoinedReach(_Reach):
     """The bound if parts joined uplinks of one split to all spines of their speed."""
 
-    def __init__(self, problem: Problem, fabric: FabricProblem, split: Lane) -> None:
-        super().__init__(problem, fabric)
-        self.split = split
+    def __init__(self, as_is: _Reach, split: Lane) -> None:
+        super().__init__(as_is.problem, as_is.fabric)
+        self.split, self.known = split, as_is.known
+        self.reaches = {key: reach for key, reach in as_is.reaches.items() if key[0].lane != split}
 
     def _together(self, near: PortType, far: PortType, kind: str, protocol: str) -> int:
         is_joined = kind == "leaf-spine" and near.lane == self.split and far.lane.port_mbps == self.split.port_mbps

@@ -28,6 +28,8 @@ from fabopt.program.settings import Clock, StoppedError
 POLL_S = 0.2
 LEAVE_S = 2.0
 _STDOUT = 1
+# Jobs beside an answer with less work, in units of ``program.settings.Work``, are faster than forking the process.
+LEAST_WORK_TO_FORK = 100
 
 Told = TypeVar("Told")
 Task = TypeVar("Task")
@@ -53,6 +55,11 @@ def can_fork() -> bool:
 def processors() -> int:
     """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def copies_beside(work: int) -> int:
+    """Jobs to do at once beside an answer with so much work."""
+    return processors() if work > LEAST_WORK_TO_FORK and can_fork() else 1
 
 
 def start_as_copy() -> None:

@@ -147,7 +147,7 @@ class EndFinder:
         return RangeEnd(last.step, beyond, last.is_proven and beyond.is_proven)
 
     def last(self, indices: Indices, direction: Direction, others: Sequence[Line] = ()) -> LastStep:
-        """As ``find``, without the design beyond; ``others``: the cost lines of designs that are not in the pool."""
+        """The last step at which the answer is optimal; ``others``: cost lines of designs that are not in the pool."""
         good, far = STEPS, MOST_STEPS if direction > 0 else 0
         line = self.answer.line(indices)
         proven = self.is_proven

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from fabopt.program.copies import Job, Tell, beside_each_other, can_fork, processors
+from fabopt.program.copies import Job, Tell, beside_each_other, copies_beside
 from fabopt.program.settings import Settings, StoppedError
 from fabopt.schema.case import EFFECTIVE
 from fabopt.schema.design import Alternative
@@ -29,8 +29,6 @@ from fabopt.solution.servers import other_servers
 # work a lane takes about as long as the answer.
 WORK_PER_S = 9_500
 LANES = 2
-# Rows of an answer with less work, in units of ``program.settings.Work``, are faster than forking the process.
-LEAST_WORK_TO_FORK = 100
 
 
 class _Told(NamedTuple):
@@ -60,9 +58,8 @@ def compare(asked: Question, answer: Answer, settled: Settled, take: Callable[[A
     settings, table = asked.settings, _Table(asked.settings, len(looks), take)
     try:
         with settings.still():
-            at_once = processors() if settings.work.done > LEAST_WORK_TO_FORK and can_fork() else 1
             jobs = [_job(asked, answer, settled, looks, lane) for lane in range(LANES)]
-            beside_each_other(jobs, asked.clock, table.hear, at_once)
+            beside_each_other(jobs, asked.clock, table.hear, copies_beside(settings.work.done))
     except StoppedError:
         table.close()
         raise

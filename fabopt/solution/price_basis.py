@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import floor
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from fabopt.parts.offering import offering_of
 from fabopt.parts.price_basis import GUESSED, PRICES, RESTS_ON, UNKNOWN, basis_of, is_guessed
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
+from fabopt.program.copies import Tell, beside_each_other, copies_beside
 from fabopt.program.settings import StoppedError, Work
 from fabopt.rules.buying import PRICE_RULES
 from fabopt.rules.defaults import NO_RULES
@@ -176,16 +178,24 @@ def _whole(question: Question, answer: Answer) -> Problem:
 
 def _what_changes(question: Question, answer: Answer) -> str:
     base = _whole(question, answer)
-    guessed, proven = _guessed_items(base), True
-    for factor, words in ((1 - MOVE, "lower"), (1 + MOVE, "higher")):
-        rival = _cheaper(question, answer, base, guessed, factor)
+    guessed, rivals = _guessed_items(base), dict[str, _Rival]()
+
+    def look(tell: Tell[tuple[str, _Rival]], factor: Fraction, words: str) -> None:
+        if not any(rival.saves for rival in rivals.values()):
+            tell((words, _cheaper(question, answer, base, guessed, factor)))
+
+    with question.settings.still():
+        jobs = [partial(look, factor=1 - MOVE, words="lower"), partial(look, factor=1 + MOVE, words="higher")]
+        copies = copies_beside(question.settings.work.done)
+        beside_each_other(jobs, question.clock, lambda told: rivals.update([told]), copies)
+    for words, rival in sorted(rivals.items(), reverse=True):  # lower prices first
         if rival.saves:
             best = "the cheapest" if rival.is_proven else "cheaper"
             saved = f"by ${rounded(Fraction(rival.saves, CENTS_PER_USD)):,}"
             return (
                 f"with {GUESSES} {round(100 * MOVE)} % {words} another design would be {best}, {saved}: {rival.words}"
             )
-        proven &= rival.is_proven
+    proven = all(rival.is_proven for rival in rivals.values())
     return f"with {GUESSES} {round(100 * MOVE)} % lower or higher {_stays(proven)}"
 
 

@@ -7,6 +7,7 @@ import pytest
 from fabopt.cli.solving import SolveRequest
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.program import copies
 from fabopt.program.settings import Clock
 from fabopt.solution import alternatives
 from fabopt.solution.optimize import solve
@@ -87,11 +88,11 @@ def test_rows_are_alike_however_many_processors_there_are(
     }
     given = inputs_from_objects({"name": "rows", **content, **floor}) if servers else inputs(WANTED)
     monkeypatch.setattr(alternatives, "WORK_PER_S", int(share * alternatives.WORK_PER_S))
-    monkeypatch.setattr(alternatives, "can_fork", lambda: True)
+    monkeypatch.setattr(copies, "can_fork", lambda: True)
     rows = []
     for processors in (1, 3):
-        monkeypatch.setattr(alternatives, "processors", lambda number=processors: number)
+        monkeypatch.setattr(copies, "processors", lambda number=processors: number)
         design = solve(given, alternatives_s=300)
         assert design.alternatives_complete
-        rows.append(design.alternatives)
-    assert len(rows[0]) > (8 if servers else 3) and rows[0] == rows[1]
+        rows.append((design.alternatives, design.notes))
+    assert len(rows[0][0]) > (8 if servers else 3) and rows[0] == rows[1]

@@ -112,12 +112,12 @@ class Layout:
         return self.spread_over is not None or self.plan.limits.spread_leaves
 
     def most_together(self, count: int, spreads: bool) -> int:
-        """The most in one rack of ``count`` redundant switches.
+        """The most in one rack of ``count`` redundant switches; ``spreads``: whether ``rack-spread`` holds for them."""
+        return max(1, ceil_div(count, self.spread_racks(spreads)))
 
-        ``spreads``: whether rule ``rack-spread`` holds for them.
-        """
-        racks = self.spread_over or (FEWEST_RACKS if spreads else 1)
-        return max(1, ceil_div(count, racks))
+    def spread_racks(self, spreads: bool) -> int:
+        """The fewest racks of many redundant switches; ``spreads``: as of ``most_together``."""
+        return self.spread_over or (FEWEST_RACKS if spreads else 1)
 
     @cached_property
     def server_rack(self) -> Ints:

@@ -259,7 +259,8 @@ class LayoutBounds(FloorBounds):
             return super().least_uplinks(ends, fewest)
         if (fewest, ends) not in self._least_uplinks:
             spreads = self.layout.plan.limits.spread_spines
-            numbers = range(fewest.spines, 2 * fewest.spines + 1)
+            soon = min(fewest.spines, self.layout.spread_racks(spreads))
+            numbers = range(fewest.spines, fewest.spines + soon + 1)
             shares = [self.layout.most_together(number, spreads) / number for number in numbers]
             tried = numbers[: shares.index(max(shares)) + 1]
             means = [self._near(ends, fewest._replace(spines=number)).min(axis=1) for number in tried]

@@ -8,6 +8,7 @@ import numpy as np
 
 from fabopt.floor.plan import FloorPlan
 from fabopt.schema.case import Case
+from fabopt.schema.resilience import RACK, losses_of
 
 
 def row_ends(case: Case) -> dict[str, str]:
@@ -28,14 +29,20 @@ def row_ends(case: Case) -> dict[str, str]:
     return ends
 
 
-def rows_without_end(case: Case) -> Iterator[str]:
-    """Rows in which devices may stand, and no rack is left for panels."""
+def against_rows(case: Case) -> Iterator[str]:
+    """Why panels are not planned at the ends of rows; nothing if they are."""
     floor, ends = case.site.floor, row_ends(case)
-    if floor and ends:
+    if case.site.halls:
+        yield "panels at the ends of rows are planned in one hall alone"
+    elif floor and floor.rows < 2:
+        yield "there is one row, and trunks run between rows"
+    elif floor:
         plan = FloorPlan(floor)
         for row in np.unique(plan.row[plan.usable]).tolist():
-            if plan.row_names[row] not in ends:
-                yield plan.row_names[row]
+            if (name := plan.row_names[row]) not in ends:
+                yield f"no rack of row {name} is left for panels: keys name all that are not blocked or reserved"
+    if any(lost.failures[0] == RACK for fabric in case.fabrics for lost in losses_of(case.resilience_of(fabric))):
+        yield "what is left without a rack of panels is not planned, and `resilience` asks for it with `1 rack`"
 
 
 def _named(case: Case) -> Iterator[str]:

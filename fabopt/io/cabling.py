@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
-from fabopt.floor.row_ends import rows_without_end
+from fabopt.floor.row_ends import against_rows
 from fabopt.parts.polarity import jumper_connector, panel_goes, trunk_goes
 from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.catalog import Catalog
@@ -58,16 +58,9 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
 
 def _zone_faults(case: Case, file: str) -> Iterator[Fault]:
     """Faults of panels at the ends of rows."""
-    floor, hint = case.site.floor, "leave it out, so that panels stand in the racks of their devices"
-    if not floor or case.site.zones != "rows":
-        return
-    if case.site.halls:
-        yield fault(file, f"{KEY}.zones", "panels at the ends of rows are planned in one hall alone", "rows", hint=hint)
-    elif floor.rows < 2:
-        yield fault(file, f"{KEY}.zones", "there is one row, and trunks run between rows", "rows", hint=hint)
-    for row in rows_without_end(case):
-        problem = f"no rack of row {row} is left for panels: all that are not blocked or reserved are named by keys"
-        yield fault(file, f"{KEY}.zones", problem, "rows", hint=f"name a rack fewer, or {hint}")
+    hint = "leave it out, so that panels stand in the racks of their devices"
+    for problem in against_rows(case) if case.site.zones == "rows" else ():
+        yield fault(file, f"{KEY}.zones", problem, "rows", hint=hint)
 
 
 def _growth_faults(case: Case, file: str, shown: object) -> Iterator[Fault]:

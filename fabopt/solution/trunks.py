@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from fabopt.floor.row_ends import row_ends, rows_without_end
+from fabopt.floor.row_ends import against_rows
 from fabopt.io.case import Inputs
 from fabopt.parts.offering import what_decides
 from fabopt.problem.problem import Problem, problem_of
@@ -197,7 +197,7 @@ def _other_sites(case: Case) -> Iterator[tuple[str, dict[str, object]]]:
     """
     site, words = case.site, case.site.trunked
     in_rows = case.model_copy(update={"site": site.model_copy(update={"cabling": site.kinds_cabled(zones="rows")})})
-    has_ends = site.zones == "any" and len(row_ends(in_rows)) > 1 and not any(rows_without_end(in_rows))
+    has_ends = site.zones == "any" and not any(against_rows(in_rows))
     if has_ends:
         yield IN_ROWS, {"cabling": in_rows.site.cabling}
     if "any" in words.values():

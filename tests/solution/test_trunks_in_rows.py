@@ -11,7 +11,7 @@ from fabopt.verify.halls import fibres_on_routes
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.samples.small import Json, usd
-from tests.samples.trunked import LABOUR, in_rows, inputs, parts, solved
+from tests.samples.trunked import LABOUR, in_rows, inputs, panel, parts, solved, trunk
 from tests.solution.test_trunks import broken, failed
 
 
@@ -77,16 +77,18 @@ def test_a_single_row_has_panels_in_racks_where_either_is_asked_for() -> None:
     assert (alone.status, failed(alone)) == ("optimal", []) and not alone.fabrics[0].structured[0].zones
 
 
-def test_racks_kept_for_panels_have_no_attachments() -> None:
+@pytest.mark.parametrize(
+    ("cabling", "rack"),
+    [({}, "B03"), ({"leaf-spine": "any"}, "B04"), ({"zones": "any", "leaf-spine": "any"}, "B04")],
+)
+def test_racks_kept_for_panels_have_no_attachments(cabling: Json, rack: str) -> None:
     """Their own racks come from the end of the floor, where panels are; of a design without trunks panels are none."""
     nodes = {"name": "nodes", "boxes": 1, "rack_units": 2, "ports": 1, "gbps": 400, "tier": "leaf", "buys": "none"}
-    leads = {"leaf-spine": "any"}
-    for cabling, rack in (({}, "B03"), (leads, "B04"), ({"zones": "any", **leads}, "B04")):
-        asked = in_rows(cabling, LABOUR, servers=2, fabric={"attachments": [{**nodes, "stands": "apart"}]},
-                        floor={"cross_trays": [4], "racks_per_row": 4})  # fmt: skip
-        design = solved(asked, few())
-        assert (design.status, failed(design), bool(design.fabrics[0].structured)) == ("optimal", [], not cabling)
-        assert {place for place, _ in design.fabrics[0].places.attachments["nodes"]} == {rack}
+    asked = in_rows(cabling, LABOUR, servers=2, fabric={"attachments": [{**nodes, "stands": "apart"}]},
+                    floor={"cross_trays": [4], "racks_per_row": 4})  # fmt: skip
+    design = solved(asked, few())
+    assert (design.status, failed(design), bool(design.fabrics[0].structured)) == ("optimal", [], not cabling)
+    assert {place for place, _ in design.fabrics[0].places.attachments["nodes"]} == {rack}
 
 
 def test_trunks_run_over_routes_between_halls() -> None:
@@ -137,3 +139,22 @@ def test_halls_without_a_place_for_panels_are_refused(cabling: Json, floor: Json
     with pytest.raises(InputError, match=told) as refused:
         inputs(in_rows(cabling, floor=floor))
     assert "site.cabling.zones" in str(refused.value)
+
+
+def test_bandwidth_without_a_rack_is_refused_in_rows_and_has_panels_in_racks_where_either_is_asked_for() -> None:
+    fabric = {"resilience": {"survive": "1 rack", "min_gbps_per_gpu": 50}}
+    with pytest.raises(InputError, match="without a rack of panels is not planned"):
+        inputs(in_rows(fabric=fabric))
+    design = solved(in_rows({"zones": "any"}, servers=2, fabric=fabric, floor={"racks_per_row": 4}), few())
+    assert (design.status, failed(design)) == ("optimal", []) and not design.fabrics[0].structured[0].zones
+
+
+def test_the_loss_of_a_rack_of_panels_is_that_of_all_its_panels() -> None:
+    """With one panel in the rack of each row, through which all trunks run, the rack takes what the panel takes."""
+    products = {**few(), "trunks": [trunk("t12", 12, 300)], "panels": [panel("p24", 24, 300)]}
+    design = solved(in_rows(servers=3), products)
+    assert (design.status, failed(design)) == ("optimal", [])
+    rows = {one.device: one for one in design.single_points_of_failure or () if one.worst in ("A01", "panel-A01-u24")}
+    assert rows["rack"].servers > 0
+    assert rows["panel"] == rows["rack"].model_copy(update={"device": "panel", "worst": "panel-A01-u24"})
+    assert design.worst_rack is not None and design.worst_rack.rack not in ("A01", "B01")

@@ -18,6 +18,7 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import FabricDesign
 from fabopt.schema.in_service import IN_SERVICE
+from fabopt.schema.resilience import PEER_LINK
 from fabopt.schema.site import Distances
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
@@ -56,9 +57,15 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
         site = site.model_copy(update={"distances_m": said})
     if base.move is not None:
         return case.model_copy(update={"base": base, "site": site})
-    fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
+    fabrics = tuple(_with_attachments(_with_peer_links(fabric, told), told) for fabric in case.fabrics)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
+
+
+def _with_peer_links(fabric: Fabric, base: LiveDesign) -> Fabric:
+    """A fabric that asks for the peer links that are in service."""
+    there = next(one for one in base.fabrics if one.name == fabric.name)
+    return fabric if there.peer_links is None else fabric.model_copy(update={"pairing": PEER_LINK})
 
 
 def _with_attachments(fabric: Fabric, base: LiveDesign) -> Fabric:
@@ -111,8 +118,6 @@ def _outside(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[str, str]
     mixed = (tier for tier in fabric.tiers if tier.other is not None and fabric.structure.last_group is None)
     if any(mixed):
         yield "tiers", "a tier of several products cannot be gone on from"
-    if fabric.homing in ("pair", "dual") or fabric.peer_links is not None:
-        yield "homing", "pairs of switches cannot be gone on from"
     if fabric.logical or fabric.carries or fabric.role == "oob":
         yield "role", "what other fabrics share, and out-of-band fabrics, cannot be gone on from"
     for attachment in base.attachments(fabric.name):
@@ -180,11 +185,22 @@ def _beside_last_groups(base: LiveDesign, servers: int, where: str, file: str) -
             yield fault(file, where, problem, servers, allowed=str(base.servers), hint=hint)
 
 
+def _parted(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
+    """Keys that would take out the peer links in service."""
+    joined = [one.name for one in base.fabrics if one.peer_links is not None]
+    for index, fabric in enumerate(case.fabrics):
+        given = {"pairing": fabric.pairing not in (None, PEER_LINK), "homing": fabric.homing in ("any", "single")}
+        for key in (key for key, is_given in given.items() if is_given and fabric.name in joined):
+            problem = f"the leaves of pairs are joined by peer links in {base.file}, which stay"
+            yield fault(file, f"fabrics[{index}].{key}", problem, getattr(fabric, key), hint="leave it out")
+
+
 def _told_apart(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
-    """What moves are not worked out with, and keys that weigh or count switches as those of one product, where a tier
-    in service has several.
+    """What moves are not worked out with, what parts pairs in service, and keys that weigh or count switches as those
+    of one product, where a tier has several.
     """
     yield from faults_of_moves(case, base.case, base.fabrics, file)
+    yield from _parted(case, base, file)
     rules, there = case.procurement, {one.name: one for one in base.fabrics}
     for index, fabric in enumerate(case.fabrics):
         of_name = there.get(fabric.name)

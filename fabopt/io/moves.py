@@ -20,7 +20,7 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
         "stages": len(case.stages or ()) > 1,
         "charges": bool(case.charges),
         "fabrics.attachments": any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),
-        "fabrics.homing": any(fabric.homing in ("pair", "dual") for fabric in case.fabrics),
+        "fabrics.homing": not {one.homing for of in (case.fabrics, fabrics) for one in of}.isdisjoint(("pair", "dual")),
         "site.floor": case.site.has_floor or base.site.has_floor,
     }
     for key, is_given in given.items():

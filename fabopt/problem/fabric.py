@@ -75,8 +75,8 @@ class InService:
 
     ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service,
     with ``attachments``; ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``:
-    on a floor, in the order in which they are filled; ``stages``: names of those that are in service;
-    ``lengths_m``: length classes of its runs.
+    on a floor, in the order in which they are filled; ``leaf_racks``: of all leaves, where rule ``rack-spread`` dealt
+    attachments by them; ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs.
     """
 
     fabric: FabricDesign
@@ -86,6 +86,7 @@ class InService:
     attachments: tuple[Attachment, ...] = ()
     leaves: tuple[SwitchType, ...] = ()
     server_racks: tuple[str, ...] = ()
+    leaf_racks: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
     lengths_m: tuple[float, ...] = ()
 

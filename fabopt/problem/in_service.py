@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from fabopt.floor.rack_rules import rack_limits
 from fabopt.parts.interchangeable import are_alike
 from fabopt.parts.nic_offers import are_sold
 from fabopt.parts.switches import SwitchType
@@ -30,7 +31,9 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     if case.base is None or base is None:
         return fabrics
     stage, sizes = case.base.stage, tuple(one.servers for one in base.stages)
-    asked = {fabric.name: fabric for fabric in Case.model_validate_json(json.dumps(base.case.content)).fabrics}
+    told = Case.model_validate_json(json.dumps(base.case.content))
+    asked = {fabric.name: fabric for fabric in told.fabrics}
+    spreads = base.rules is not None and rack_limits(told).spread_attachments
     there = {
         whole.name: InService(
             _with_rails(fabric_at(whole, stage), asked[whole.name]),
@@ -39,6 +42,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
             sizes,
             tuple(one for one in asked[whole.name].attachments if one.first_stage <= stage),
             server_racks=racks_in_service(base, sizes[stage]),
+            leaf_racks=tuple(rack for rack, _ in whole.places.leaf) if spreads else (),
             stages=tuple(one.name for one in base.stages[: stage + 1]),
             lengths_m=tuple(map(float, base.racks.length_classes_m)),
         )

@@ -28,11 +28,13 @@ def other_ways(inputs: Inputs, base: Design) -> Iterator[Fault]:
     wiring, before, now = wiring_of(base), there.plan, FloorPlan(floor, (), rack_limits(inputs.case))
     devices, links = wiring.devices, wiring.links
     height = height_m(devices.unit, devices.height_u)
+    # attachments that are in no racks have runs that the case gives
+    in_rack = np.array([bool(name) for name in devices.rack])
     ways_m = []
     for plan in (before, now):
-        rack = np.array([plan.rack_index(name) for name in devices.rack], dtype=np.int64)
+        rack = np.array([plan.rack_index(name) if name else 0 for name in devices.rack], dtype=np.int64)
         ways_m.append(plan.run_m(rack[links.a], height[links.a], rack[links.b], height[links.b]))
-    differs = np.abs(ways_m[1] - ways_m[0])
+    differs = np.abs(ways_m[1] - ways_m[0]) * (in_rack[links.a] & in_rack[links.b])
     worst = int(np.argmax(differs))
     if differs[worst] > 0:
         ends = " to ".join(f"{devices.name[row]} in {devices.rack[row]}" for row in (links.a[worst], links.b[worst]))

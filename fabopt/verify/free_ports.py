@@ -111,7 +111,9 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
         is_on_spines = {tier for tier, _ in places} == {"spine"}
         dealt = _dealt(fabric, attachment, {tier: tiers[tier] for tier in (["spine"] if is_on_spines else reach)})
         for port, (place, expected) in enumerate(zip(places, dealt, strict=False), 1):
-            proof.equal(f"switch of port {port} of {name}", place, expected and exchanged.of(expected, index))
+            if expected is not None and not is_in_service(fabric, attachment):
+                expected = exchanged.of(expected, index)
+            proof.equal(f"switch of port {port} of {name}", place, expected)
         of_tier = Counter(tier for tier, _ in places)
         proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
 

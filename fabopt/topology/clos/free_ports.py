@@ -162,7 +162,8 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     places = dealt_to_free_ports(guests, loads.hosts())
     if places is None:
         return None
-    if racks := clos.placement.racks_of_hosts:
+    # those in service have changed places already, and on a floor there are no others
+    if fabric.in_service is None and (racks := clos.placement.racks_of_hosts):
         places = spread_over_racks(places, racks, loads.kinds())
     placed = loads.with_places(places)
     if not keeps_cages(fabric, placed, loads.numbers):

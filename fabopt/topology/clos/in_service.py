@@ -25,6 +25,7 @@ from fabopt.topology.candidate import Candidate, Choice, End, Option
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, SwitchUse, last_endpoints, most_endpoints
+from fabopt.topology.clos.stage_links import peer_use
 
 
 def first_stage(there: FabricDesign, servers: int) -> StageNumbers:
@@ -46,6 +47,7 @@ def same_hardware(there: FabricDesign, parts: Parts) -> bool:
     same = (
         parts.protocol == there.protocol
         and _is_last_leaf(there, parts.last_leaf)
+        and _is_joined(there, parts)
         and are_sold(nic, [used.id])
         and (nic.nics_per_server, nic.ports_per_nic) == (used.per_server, used.ports_per_nic)
         and (nic.group, nic.split, nic.planes) == (used.cage_group, used.split, there.planes)
@@ -61,6 +63,15 @@ def same_hardware(there: FabricDesign, parts: Parts) -> bool:
             same &= switch.item.id == tier.id and _is_same(tier.down, down)
             same &= tier.up is None or up is None or _is_same(tier.up, up)
     return same
+
+
+def _is_joined(there: FabricDesign, parts: Parts) -> bool:
+    """Whether the leaves of pairs are joined as in service, in the same cages."""
+    peers = there.peer_links
+    if peers is None or parts.leaf.peers is None:
+        return peers is None and parts.leaf.peers is None
+    use = peer_use(parts)
+    return (use.group, use.split) == (peers.cage_group, peers.split)
 
 
 def _is_last_leaf(there: FabricDesign, last: SwitchUse | None) -> bool:
@@ -184,7 +195,10 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
     own_end = own_ends(structure, there.sizes[-1], there.sizes[-1])[0]
     before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group, own_end=own_end)
     dealt = dealt_over_leaves(
-        before, [() if one.name in free else one.adds or (one.ports,) for one in there.attachments]
+        before,
+        [() if one.name in free else one.adds or (one.ports,) for one in there.attachments],
+        there.leaf_racks,
+        in_pairs=there.whole.homing in ("pair", "dual"),
     )
     places = {
         one.name: free.get(one.name, tuple(("leaf", port.leaf) for port in dealt if port.owner == index))

@@ -157,7 +157,7 @@ class StagedLinks:
     def _beside_options(self, ways: Sequence[Assembly]) -> Iterable[Option]:
         """Options of one assembly for the links in service and those in cages with them, and another for all others."""
         is_beside = self._is_beside()
-        if is_beside.any():
+        if is_beside.any() and not is_beside.all():
             parts = [
                 StagedLinks(self.problem, self.links, self.cabling.of(rows), self.stages)
                 for rows in (~is_beside, is_beside)

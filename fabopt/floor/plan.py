@@ -148,9 +148,9 @@ class FloorPlan(Racks):
         lowest_m = height_m(1, 0)
         return self.run_m(rack_a, lowest_m, rack_b, lowest_m)
 
-    def to_panels_m(self, rack: ArrayLike, height_m_: ArrayLike, zone: ArrayLike) -> Floats:
-        """Return metres of jumper from devices to panels anywhere in racks of panels, broadcast: to the lowest unit."""
-        return self.run_m(rack, height_m_, zone, height_m(1, 0))
+    def to_panels_m(self, rack: ArrayLike, up_m: ArrayLike, zone: ArrayLike) -> Floats:
+        """Return metres of jumper from devices ``up_m`` high to the lowest unit of racks of panels, broadcast."""
+        return self.run_m(rack, up_m, zone, height_m(1, 0))
 
     @property
     def least_in_rack_m(self) -> float:

@@ -19,14 +19,9 @@ def check_cabling(case: Case, catalog: Catalog, file: str) -> Iterator[Fault]:
     words = case.site.trunked
     if not words:
         if case.site.zones != "racks":
-            problem, hint = "no kind of links runs through trunks, so there are no panels", "say which"
-            yield fault(
-                file,
-                f"{KEY}.zones",
-                problem,
-                case.site.zones,
-                hint=f"{hint}, as `leaf-spine: structured`, or leave it out",
-            )
+            problem = "no kind of links runs through trunks, so there are no panels"
+            hint = "say which, as `leaf-spine: structured`, or leave it out"
+            yield fault(file, f"{KEY}.zones", problem, case.site.zones, hint=hint)
         return
     said = case.site.cabling.model_dump(by_alias=True) if isinstance(case.site.cabling, CablingOfKinds) else ""
     shown = said or case.site.cabling

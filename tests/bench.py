@@ -365,35 +365,46 @@ def processor_s(root: Path, name: str) -> float:
     return float(done.stdout)
 
 
+# One model of all of it, in a process of its own: before it is searched it is long to make, and nothing ends that.
+DIRECT = (
+    "import json, sys; from tests.oracles.direct_cpsat import solve_direct; "
+    "from tests.program.test_direct_formulation import reference; "
+    "print(json.dumps(solve_direct(reference(), json.load(sys.stdin), float(sys.argv[1]))[:2]))"
+)
+
+
 def direct(patience_s: float) -> list[str]:
     """The demo on one and two tiers over 3 and 30 m, told to CP-SAT as one model of all of it, and as fabopt does it.
 
-    Both in this process, imports and reading done before, without alternatives.
+    Ours in this process, imports and reading done before, without alternatives; the model within ``patience_s``.
     """
-    try:
-        from tests.oracles.direct_cpsat import solve_direct
-        from tests.program.test_direct_formulation import reference
-    except ImportError as error:
-        return [f"nothing to compare with: {error}"]
     from fabopt.io.case import inputs_from_objects
     from fabopt.solution import optimize
 
     content = with_lengths(yaml.safe_load(DEMO.read_text()))
     content["fabrics"][0]["tiers"] = [1, 2]
-    inputs, parts = inputs_from_objects(content), reference()
+    inputs = inputs_from_objects(content)
     started = time.perf_counter()
     design = optimize.solve(inputs, alternatives_s=0)
     ours = time.perf_counter() - started
+    command = [PYTHON, "-c", DIRECT, str(patience_s / 4)]  # for each of two protocols, once their models are made
     started = time.perf_counter()
-    status, cents, _ = solve_direct(parts, content, patience_s)
-    theirs = time.perf_counter() - started
-    found = "no design" if cents is None else f"{cents / 100:,.2f} USD"
-    done = f"{status} in {theirs:.1f} s" if status == "optimal" else f"not finished in {patience_s:.0f} s a protocol"
+    try:
+        told = subprocess.run(
+            command, cwd=ROOT, env=USERS, input=json.dumps(content), capture_output=True, text=True, check=True,
+            timeout=patience_s,
+        ).stdout  # fmt: skip
+    except subprocess.TimeoutExpired:
+        done = f"not finished in {patience_s:.0f} s"
+    else:
+        status, cents = json.loads(told)
+        found = "no design" if cents is None else f"{cents / 100:,.2f} USD"
+        done = f"{status} in {time.perf_counter() - started:.1f} s, {found}"
     return [
         "",
-        "1,024 GPUs, one and two tiers, whole reference catalog, in one process:",
+        "1,024 GPUs, one and two tiers, whole reference catalog:",
         f"  fabopt                     {design.status} in {ours:.1f} s, {design.objective.value:,.2f} USD",
-        f"  one direct CP-SAT model    {done}, {found}",
+        f"  one direct CP-SAT model    {done}",
     ]
 
 

@@ -104,12 +104,16 @@ class LinkTable:
         return _ASSEMBLIES.of(self, (ends, run_m, longer), self._assemblies, ends, run_m, longer)
 
     def _assemblies(self, ends: _Ends, run_m: float, longer: bool) -> tuple[Assembly, ...]:
+        joins = self._joins(ends)  # many cages take the same parts
+        return _OF_JOINS.of(self, (joins, run_m, longer, ends.all_), self._of_joins, joins, run_m, longer, ends.all_)
+
+    def _of_joins(self, joins: tuple[_Join, ...], run_m: float, longer: bool, all_: bool) -> tuple[Assembly, ...]:
         assemblies = [
             Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0, self._time(join))
-            for join in self._joins(ends)
+            for join in joins
             for cable in self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer)
         ]
-        kept = undominated(assemblies) if self._prune and not ends.all_ else assemblies
+        kept = undominated(assemblies) if self._prune and not all_ else assemblies
         return tuple(sorted(kept, key=lambda assembly: (assembly.name, assembly.length_m)))
 
     def in_all_lengths(self, near: PortType, far: PortType, protocol: str) -> tuple[Assembly, ...]:
@@ -148,10 +152,7 @@ class LinkTable:
         # Rule ``speeds_agree``
         if ends.near.lane.port_mbps != ends.far.lane.port_mbps:
             return ()
-        return _JOINS.of(self, ends, self._all_joins, ends)
-
-    def _all_joins(self, ends: _Ends) -> tuple[_Join, ...]:
-        return (*self._cables(ends), *self._optics(ends))
+        return _JOINS.of(self, ends, lambda: (*self._cables(ends), *self._optics(ends)))
 
     def length_on_sale_m(self, run_m: float) -> float:
         """The shortest length on sale that covers a run, infinite if there is none: runs with the same one have equal
@@ -319,6 +320,7 @@ class LinkTable:
 
 
 _ASSEMBLIES: Lookup[LinkTable, tuple[_Ends, float, bool], tuple[Assembly, ...]] = Lookup()
+_OF_JOINS: Lookup[LinkTable, tuple[tuple[_Join, ...], float, bool, bool], tuple[Assembly, ...]] = Lookup()
 _TIMES: Lookup[LinkTable, _Join, LinkTime] = Lookup()
 _TOGETHER: Lookup[LinkTable, tuple[_Ends, float], int] = Lookup()
 _JOINS: Lookup[LinkTable, _Ends, tuple[_Join, ...]] = Lookup()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from math import ceil, gcd
 from typing import NamedTuple
 
@@ -49,29 +49,33 @@ def of_whole_switches(spans: Sequence[Bounds], protocol: str, nic: NicOption, ti
     bounds, ports = spans[0], spans[0].problem.servers * nic.ports_per_plane
     if ports > MOST_WEIGHED:
         return 0.0
-    with_shares = _of_leaves(spans, protocol, nic, lambda one, up: float(one.above(up, protocol, tiers)[0]))
-    network = _least_sum(with_shares, ports)
+    upward: list[Upward] = [lambda one, up: float(one.above(up, protocol, tiers)[0])]
     if tiers == 2:
-        alone = _of_leaves(spans, protocol, nic, lambda one, up: _uplink(one, protocol, up))
-        network = max(network, _least_sum(alone, ports) + _of_spines(bounds, protocol, nic))
+        upward.append(lambda one, up: _uplink(one, protocol, up))
+    network, *alone = (_least_sum(costs, ports) for costs in _of_leaves(spans, protocol, nic, upward))
+    if alone:
+        network = max(network, alone[0] + _of_spines(bounds, protocol, nic))
     nics = float(bounds.costs.of(nic.item)[0]) * nic.nics_per_server
     return bounds.problem.servers * nics + nic.planes * network
 
 
-def _of_leaves(spans: Sequence[Bounds], protocol: str, nic: NicOption, upward: Upward) -> Floats:
-    """The least of a leaf with 1, 2, ... ports of servers, the links of these and its uplinks, shape (ports,)."""
-    least = np.full(1, np.inf)
+def _of_leaves(spans: Sequence[Bounds], protocol: str, nic: NicOption, upward: Sequence[Upward]) -> Floats:
+    """The least of a leaf with 1, 2, ... ports of servers, the links of these and its uplinks, at each cost ``upward``
+    of an uplink, shape (costs, ports).
+    """
+    least = np.full((len(upward), 1), np.inf)
     for bounds in spans:
+        of_uplink = cache(lambda up, bounds=bounds: np.array([[cost(bounds, up)] for cost in upward]))
         for _, leaf, down in bounds.lowers(nic.port, protocol):
             numbers = np.arange(1, min(bounds.most.on_leaf, usable_ports(down, leaf)) + 1)
             link = float(bounds.least_link(nic.port, down.port, "server-leaf", protocol)[0])
             below = float(bounds.costs.of(leaf.item)[0]) + link * numbers
-            least = np.pad(least, (0, max(0, numbers.size - least.size)), constant_values=np.inf)
+            least = np.pad(least, ((0, 0), (0, max(0, numbers.size - least.shape[1]))), constant_values=np.inf)
             for up in leaf.uses:
                 need = bounds.leaf_uplinks(numbers, down, up)
                 fits = need <= uplinks_that_fit(leaf, down, up, numbers)
-                cost = np.where(fits, below + need * upward(bounds, up.port), np.inf)
-                least[: numbers.size] = np.minimum(least[: numbers.size], cost)
+                cost = np.where(fits, below + need * of_uplink(up.port), np.inf)
+                least[:, : numbers.size] = np.minimum(least[:, : numbers.size], cost)
     return least
 
 

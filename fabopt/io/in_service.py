@@ -256,7 +256,6 @@ def _too_short(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Ite
 def _not_yet(case: Case, file: str) -> Iterator[Fault]:
     """Keys that do not go with a base."""
     given = {
-        "site.labour": case.site.labour is not None,
         "scenarios": bool(case.scenarios),
         "growth.recabling": case.growth.recabling == "allow",
         "stages.probability": any(stage.probability != 1 for stage in case.stages or ()),

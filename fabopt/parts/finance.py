@@ -128,7 +128,10 @@ def weights_of(metric: str, energy: Sequence[Fraction], unit: int = 1) -> Weight
 
 @dataclass(frozen=True)
 class BorneCharge:
-    """A charge on an item: ``usd_cents`` a unit, or the share ``percent`` of the price and charges it is ``on``."""
+    """A charge on an item: ``usd_cents`` a unit, or the share ``percent`` of the price and charges it is ``on``.
+
+    ``since``: the first stage that owes it, from 0.
+    """
 
     name: str
     what: ChargeWord
@@ -137,6 +140,7 @@ class BorneCharge:
     percent: Fraction
     on: frozenset[str]
     yearly: bool
+    since: int = 0
 
 
 class UnitCharge(NamedTuple):
@@ -215,7 +219,7 @@ def amounts_of(
 def _amounts(borne: Iterable[BorneCharge], price_cents: int, stage: int, calendar: Calendar) -> Iterator[UnitCharge]:
     known: dict[str, tuple[int, int]] = {PARTS: (price_cents, 0)}
     rate, month = exact(calendar.finance.discount_rate), calendar.months[stage]
-    for charge in borne:
+    for charge in (charge for charge in borne if stage >= charge.since):
         bases = [known[name] for name in known if name in charge.on]
         once = charge.usd_cents + rounded(charge.percent * sum(base[0] for base in bases))
         yearly = rounded(charge.percent * sum(base[1] for base in bases))

@@ -200,16 +200,16 @@ class _Numbering:
         """
         laid: tuple[Cable | Fibre | Trunk, ...] = (*catalog.cables, *catalog.fibres, *catalog.trunks)
         ends = {part.id: ends_of(part) for part in laid}
-        jumpers = self._jumpers(catalog)
+        jumpers, since = self._jumpers(catalog), self.terms.labour_since
         known: dict[str, Item] = {}
         work: dict[int, Item] = {}
         for item in [item for item in self.items if item.kind not in ("server", "other") or item.id == MOVED_CABLE]:
             kind = MOVED if item.id == MOVED_CABLE else JUMPER if item in jumpers else item.kind
-            borne = work_on(labour, kind, ends.get(item.id, 1))
+            borne = work_on(labour, kind, ends.get(item.id, 1), since)
             if borne is not None:
                 name = f"{borne.name}-{borne.usd_cents}"
                 known[name] = work[item.index] = known.get(name) or self._lump(name, (borne,))
-        for fixed in (work_on(labour, "server", 1), visit_of(labour)):
+        for fixed in (work_on(labour, "server", 1, since), visit_of(labour, since)):
             if fixed is not None:
                 self.single[fixed.name] = self._lump(fixed.name, (fixed,))
         return work

@@ -19,17 +19,20 @@ def ends_of(part: Cable | Fibre | Trunk) -> int:
     return sum(end.count for end in ends)
 
 
-def work_on(labour: Labour, kind: str, ends: int) -> BorneCharge | None:
-    """The labour on a unit of a kind with so many ends, in cents; None: no task is known, or it costs nothing."""
+def work_on(labour: Labour, kind: str, ends: int, since: int = 0) -> BorneCharge | None:
+    """The labour on a unit of a kind with so many ends, in cents; None: no task is known, or it costs nothing.
+
+    ``since``: the first stage that pays it.
+    """
     tasks = labour.minutes.tasks_of(kind, ends)
     usd_cents = labour.cents_of(tasks)
-    return _charge(f"{LABOUR}{kind}", work_words(tasks, kind), usd_cents) if usd_cents else None
+    return _charge(f"{LABOUR}{kind}", work_words(tasks, kind), usd_cents, since) if usd_cents else None
 
 
-def visit_of(labour: Labour) -> BorneCharge | None:
-    """What a stage pays for the crew to come; None: nothing."""
-    return _charge(VISIT, VISIT_WORDS, cents(labour.visit_usd)) if cents(labour.visit_usd) else None
+def visit_of(labour: Labour, since: int) -> BorneCharge | None:
+    """What a stage pays for the crew to come, from the stage ``since`` on; None: nothing."""
+    return _charge(VISIT, VISIT_WORDS, cents(labour.visit_usd), since) if cents(labour.visit_usd) else None
 
 
-def _charge(name: str, words: str, usd_cents: int) -> BorneCharge:
-    return BorneCharge(name, "installation", words, usd_cents, Fraction(0), frozenset(), False)
+def _charge(name: str, words: str, usd_cents: int, since: int) -> BorneCharge:
+    return BorneCharge(name, "installation", words, usd_cents, Fraction(0), frozenset(), False, since)

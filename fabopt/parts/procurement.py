@@ -61,8 +61,8 @@ class Terms:
     ``futures``: the ways in which growth may come, none where it is certain. ``dated``: whether the quarter or year of
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
     month that is month 0, if given. ``price_rules``: which prices may be paid. ``looked_at``: keys of switches that
-    racks and times of paths look at. ``labour``: what installing costs; None: it is not counted. ``jumper_run_m``: the
-    longest run of a jumper.
+    racks and times of paths look at. ``labour``: what installing costs from the stage ``labour_since`` on; None: it is
+    not counted. ``jumper_run_m``: the longest run of a jumper.
     """
 
     months: tuple[int, ...] = (0,)
@@ -78,6 +78,7 @@ class Terms:
     looked_at: tuple[str, ...] = ()
     labour: Labour | None = None
     jumper_run_m: float | None = None
+    labour_since: int = 0
 
     @property
     def chance_unit(self) -> int:
@@ -109,7 +110,7 @@ def terms_of(case: Case) -> Terms:
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
         case.start, price_rules_of(case), (*case.site.racks_look_at, *timed), case.site.labour,
-        None if case.site.labour is None else case.jumper_run_m,
+        None if case.site.labour is None else case.jumper_run_m, int(case.base is not None),
     )  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def has_labour(evidence: Evidence) -> bool:
 @since("0.3.0", "case.content.site.labour")
 @where(has_labour)
 def labour_is_counted(proof: Proof, evidence: Evidence) -> None:
-    """The bill has the labour on everything that a stage installs, whoever bought it, and one visit of each such stage.
+    """The bill has the labour on everything that a stage installs, whoever bought it, and one visit of each such stage;
+    none on what is in service.
 
     Of a kind: sum over units of round(usd_per_hour / 60 x sum of minutes of its tasks, times its ends where a task is
     at ends), to the cent, in the fabric and at the stage that installs them; spares owe none. Units are those of tiers,
@@ -94,12 +95,15 @@ def labour_owed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, i
 
 
 def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int]]) -> Iterator[Installed]:
-    """What is worked on at every stage: units in use, servers as the case counts them, and a visit if there are any."""
+    """What is worked on at every stage: units in use, servers as the case counts them, and a visit if there are any;
+    nothing in service is.
+    """
+    first = int(evidence.case.base is not None)
     counts = [sold(evidence.server, servers) for servers in evidence.servers_by_stage]
     added = [now - before for before, now in pairwise([0, *counts])]
-    busy = {stage for stage, more in enumerate(added) if more}
+    busy = {stage for stage, more in enumerate(added) if more and stage >= first}
     for stage, fabric, item, units in used:
-        if units and item.kind != "server":
+        if units and stage >= first and item.kind != "server":
             busy.add(stage)
             kind = MOVED if item == CABLE_MOVE else JUMPER if _is_jumper(evidence, item) else item.kind
             yield Installed(stage, fabric, kind, _ends(evidence, item), units)

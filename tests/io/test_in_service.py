@@ -40,11 +40,6 @@ def told(faults: list[Fault]) -> dict[str, str]:
         ({"servers": 7}, "servers", "allowed: 8 servers or more"),
         ({"servers": None, "gpus": 7}, "gpus", "fewer than are in service"),
         ({"servers": None, "stages": [{"name": IN_SERVICE, "servers": 8}]}, "stages[0].name", "name it otherwise"),
-        (
-            {"site": {"labour": {"usd_per_hour": 90, "minutes": {"rack": 10}}, **AFTER["site"]}},
-            "site.labour",
-            "does not go with `base`",
-        ),
         ({"growth": {"recabling": "allow"}}, "growth.recabling", "does not go with `base`"),
         ({"fabrics": [{**AFTER["fabrics"][0], "name": "other"}]}, "fabrics.other", "allowed: compute"),
         ({"fabrics": [*AFTER["fabrics"], {**AFTER["fabrics"][0], "name": "two"}]}, "fabrics.two", "no such fabric"),
@@ -63,14 +58,14 @@ def test_other_servers_are_named(tmp_path: Path) -> None:
 
 
 def test_all_is_told_at_once(tmp_path: Path) -> None:
-    assert {"servers", "site.labour", "growth.recabling"} <= set(
+    assert {"servers", "fabrics.other", "growth.recabling"} <= set(
         told(
             refused(
                 tmp_path,
                 {
                     "servers": 3,
                     "growth": {"recabling": "allow"},
-                    "site": {**AFTER["site"], "labour": {"usd_per_hour": 90, "minutes": {"rack": 10}}},
+                    "fabrics": [{**AFTER["fabrics"][0], "name": "other"}],
                 },
             )
         )

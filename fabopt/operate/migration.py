@@ -67,6 +67,17 @@ def migration_of(design: Design, wiring: Wiring) -> Migration:
         raise InputError([fault(design.case.name, "base", f"no order of moves keeps servers on: {error}")]) from None
 
 
+def windows_of(design: Design, wiring: Wiring) -> dict[str, int]:
+    """The window after which each cable in service that moves or is taken out is where it goes, by its label; none
+    where no order keeps servers on.
+    """
+    try:
+        steps = migration_of(design, wiring).steps
+    except InputError:
+        return {}
+    return {step.cable.name: step.window for step in steps if step.act in (PLUG, TAKE_OUT)}
+
+
 class Migration:
     """The steps from the wiring in service to another one. ``steps`` are in order, ``windows`` counted from 1."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from fabopt.cli.evidence import numbered_stage
 from fabopt.errors import InputError
+from fabopt.operate.migration import windows_of
 from fabopt.output.export.changes import COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.pulls import visits
@@ -107,6 +109,27 @@ def test_a_crew_pulls_what_is_new_and_moves_what_moves(moves: bool, tmp_path: Pa
     with (tmp_path / "cables" / "cable-pull-list.csv").open(newline="") as lines:
         assert sum(int(row["cables"]) for row in csv.DictReader(lines)) == len(links["new"])
     assert links["new"] and bool(links["moved"]) == moves
+
+
+def test_a_crew_moves_cables_in_service_by_window(tmp_path: Path) -> None:
+    """Each in that of the step which plugs it in where it goes, or takes it out; the page has them in that order."""
+    parts, keys = eight(), {"nics_per_server": 2, "min_gbps_per_gpu": 200, "rails": "aligned", "tiers": 2}
+    parts["servers"][0]["nic_slots"] = 2
+    design = moved(parts, in_stages(8, **keys), designed(parts, in_stages(4, **keys)), tmp_path, {"cable": 10})
+    wiring = wiring_of(design)
+    export(design, wiring, ["migration", "crew"], tmp_path, Options())
+    with (tmp_path / "migration" / "steps.csv").open(newline="") as lines:
+        steps = [row for row in csv.DictReader(lines) if row["act"] in ("plug", "take out")]
+    windows = {row["cable"]: int(row["window"]) for row in steps}
+    told = windows_of(design, wiring)
+    assert told == windows and len(set(windows.values())) > 1
+    (visit,) = [visit for visit in visits(design, wiring) if len(visit.moves)]
+    assert {*visit.moves["cable"]} == told.keys()
+    page = (tmp_path / "crew" / "pulls-a4.html").read_text()
+    text = " ".join(re.sub(r"<[^>]*>", " ", page[page.index(">goes to<") :]).split())
+    shown = re.findall(r"(\d+) (C\d+)", text)[: len(told)]
+    assert [int(window) for window, _ in shown] == sorted(told.values())
+    assert {label: int(window) for window, label in shown} == told
 
 
 def test_where_nothing_is_new_nothing_is_pulled(tmp_path: Path) -> None:

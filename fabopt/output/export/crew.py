@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from fabopt.operate.migration import windows_of
 from fabopt.output.export.channel_loss import losses
 from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, paged_files
@@ -54,7 +55,8 @@ def files_of(asked: Exported) -> Files:
     """
     design, wiring = asked.design, named(asked.design, asked.wiring)
     work = list(visits(design, wiring, asked.options.stage))
-    tables = list(_tables(work, wiring, len(design.stages) > 1))
+    live = not stays_whole(design) and any(len(visit.moves) for visit in work)
+    tables = list(_tables(work, wiring, len(design.stages) > 1, windows_of(design, asked.wiring) if live else {}))
     *_, index = _cover(design, work, tables, [""] * len(tables))
     document = f"{design.case.name}, design {design.case.sha256[:12]}"
     files: dict[str, Content] = {}
@@ -127,13 +129,13 @@ def _material(visit: Visit) -> Iterator[tuple[str, ...]]:
         yield visit.stage, part, words, plain(length), count(cables), plain(length * cables)
 
 
-def _tables(work: Sequence[Visit], wiring: Wiring, staged: bool) -> Iterator[Table]:
-    """A table for the cables that a stage moves, and for each pair of racks."""
+def _tables(work: Sequence[Visit], wiring: Wiring, staged: bool, windows: Mapping[str, int]) -> Iterator[Table]:
+    """A table for the cables that a stage moves (``windows``: of each in service), and for each pair of racks."""
     places = _places(wiring)
     for visit in work:
         number = 0
         if len(visit.moves):
-            yield _moved(visit, places)
+            yield _moved(visit, places, windows)
         for pair in visit.pairs:
             yield _pair(visit.stage if staged else "", pair, number)
             number += len(pair.rows)
@@ -180,15 +182,18 @@ def _cables(pair: Pair) -> int:
     return int(pair.rows[pair.rows["cable"] != ""]["cable"].nunique())
 
 
-def _moved(visit: Visit, places: dict[str, tuple[str, int]]) -> Table:
-    """The cables that a stage moves: the port that each leaves and the one that it goes to."""
+def _moved(visit: Visit, places: dict[str, tuple[str, int]], windows: Mapping[str, int]) -> Table:
+    """The cables that a stage moves, window by window: the port that each leaves and the one that it goes to."""
     names = ("cable", "device", "port", "from_device", "from_port", "to_device", "to_port")
     rows = [
         (cable, *(_port(places, device, port) for device, port in ((stays, at), (old, o), (new, n))))
         for cable, stays, at, old, o, new, n in visit.moves[list(names)].itertuples(index=False)
     ]
-    columns = ("label", "stays at", "leaves", "goes to")
+    columns: tuple[str, ...] = ("label", "stays at", "leaves", "goes to")
     out = sum(row[-1] == _OUT for row in rows)
+    if windows:
+        columns = ("window", *columns)
+        rows = [(str(windows[row[0]]), *row) for row in sorted(rows, key=lambda row: windows[row[0]])]
     about = (
         f"{visit.stage}: {some(len(rows) - out, 'end')} of cables that are there go to another port; print their labels"
     )

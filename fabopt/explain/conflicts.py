@@ -30,7 +30,7 @@ from fabopt.explain.floor import (
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.halls import hall_conflicts
-from fabopt.explain.in_service import base_conflicts
+from fabopt.explain.in_service import base_conflicts, pod_conflicts
 from fabopt.explain.latency import latency_conflicts
 from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
@@ -188,7 +188,7 @@ MOST_REFUSED = 3
 # Of the ports of no NIC at all.
 NO_SPEED = "none"
 Lines = Callable[[Inquiry], Iterator[Conflict]]
-OF_PARTS: tuple[Lines, ...] = (latency_conflicts, product_conflicts, buying_conflicts, lacking_conflicts)
+OF_PARTS: Sequence[Lines] = (latency_conflicts, pod_conflicts, product_conflicts, buying_conflicts, lacking_conflicts)
 
 
 def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Context) -> tuple[Conflict, ...]:

@@ -19,6 +19,7 @@ from fabopt.schema.design import Conflict, Needed
 from fabopt.schema.in_service import Base, MovePrices
 from fabopt.schema.installed import base_of, fabric_at, switches_in_service
 from fabopt.schema.product import Purchasable
+from fabopt.units import some
 
 # Moves of all kinds at no price, as a case writes them.
 FREE = "{cable: 0, device: 0}"
@@ -56,6 +57,26 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     problem = without(problem_of(anew, without_base(inquiry.catalog, case)), inquiry.left_out)
     questions = (conflict for _ in range(1) if inquiry.design_of(problem) is not None)
     yield from inquiry.of_limit(conflict.limit, conflict.value, questions)
+
+
+def pod_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
+    """The conflict of what a pod joins: whether there is a design with spines of its own, apart from those."""
+    case, joins = inquiry.case, inquiry.case.joins
+    if joins is None:
+        return
+    free = " and ".join(
+        f"{some(one.per_plane * one.planes, 'spine')} of {one.fabric} with {some(sum(one.cages), 'cage')} free on each"
+        for one in joins.spines
+    )
+    apart = tuple(
+        fabric
+        if joins.of(fabric.name) is None
+        else fabric.model_copy(update={"switches": fabric.switches.model_copy(update={"spine": "any"})})
+        for fabric in case.fabrics
+    )
+    detail = f"it joins {free}; with spines of its own, apart from those, there is a design"
+    conflict = Conflict(limit="joins", value=joins.file, needed="null", detail=detail)
+    yield from inquiry.opened(case.model_copy(update={"joins": None, "fabrics": apart}), conflict)
 
 
 def _full_tiers(inquiry: Inquiry) -> Iterator[str]:

@@ -9,6 +9,7 @@ from fabopt.problem.interchangeable import what_keeps_one_product
 from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.design import Design, FabricDesign
+from fabopt.schema.in_service import LiveFile
 from fabopt.schema.last_group import (
     switched_tiers,
     tiers_of_last_groups,
@@ -127,15 +128,19 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     case = Embedded(design).case
     base, joins = case.base, case.joins
     if joins is not None and joins.of(fabric.name) is not None:
-        words.append(f"leaves of its own on free ports of all spines in service ({joins.file})")
+        words.append(f"leaves of its own on free ports of all spines in service ({_live(joins)})")
     if base is not None:
         mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
         others = "other switches with its ports or " * (mixes and not case.site.has_floor)
         still = f"as it is, with more of its parts, {others}optics that fit, at its speeds"
         how = still if base.move is None else "moved or taken out at a price, what stays found in order of number"
-        ports = "" if base.found is None else f" with the ports of {base.found}"
-        words.append(f"what is in service ({base.file}{ports}) {how}")
+        words.append(f"what is in service ({_live(base)}) {how}")
     return f"{kinds} with {', '.join(words)}"
+
+
+def _live(said: LiveFile) -> str:
+    """The file of what is in service, and of its ports where these were found."""
+    return said.file if said.found is None else f"{said.file} with the ports of {said.found}"
 
 
 def _groups(design: Design, asked: Fabric) -> str:

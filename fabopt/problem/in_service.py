@@ -74,7 +74,10 @@ def _joining(fabric: FabricProblem, joined: JoinedSpines | None) -> FabricProble
     if joined is None:
         return fabric
     switches = {
-        protocol: {**roles, "spine": tuple(_with_free_cages(one, joined) for one in roles["spine"])}
+        protocol: {
+            **roles,
+            "spine": tuple(_with_free_cages(one, joined) for one in roles["spine"] if one.id == joined.id),
+        }
         for protocol, roles in fabric.switches.items()
     }
     nics, left_out = (

@@ -26,7 +26,7 @@ from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 Port = tuple[int, int]
 Ports = tuple[Port, Port]
 _RANKS = {"server": 0, "attachment": 0, "leaf": 1, "spine": 2, "core": 3}
-_MEND = "mend it first, as `fabopt as-built` of what is in service says, or leave `base.found` out"
+_MEND = "mend it first, as `fabopt as-built` of what is in service says, or leave `found` out"
 
 
 class _CageUse(NamedTuple):

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
+from fabopt.operate.build import plan_of
+from fabopt.output.bought import beside
+from fabopt.output.export.formats import Options, export
+from fabopt.output.space import space_line
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
+from fabopt.units import some
+from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.model import KINDS
 from tests.oracles.brute_force import solve, structures
 from tests.samples.bare import bare
 from tests.samples.bases import assert_joins, designed, in_use, saved
@@ -118,3 +128,118 @@ def test_no_pod_is_cheaper_by_brute_force(first: int, last: int, tmp_path: Path)
             assert round(design.totals.capex_usd * 100) == expected, seed
             assert_joins(design, live)
     assert told["optimal"] >= 2, told
+
+
+# -- what is there beside it ------------------------------------------------------------------------------------------
+
+
+def of_two_planes() -> tuple[Json, Json, Json]:
+    """Servers with a port in each of two planes, in service and coming."""
+    given = parts({"small": 6}, 8)
+    given["nics"] = [card("card", cage(2, "1x100")), card("fast", cage(2, "1x200"), usd=250)]
+    planes = {"planes": 2, "nics_per_server": 1}
+    before = in_service(4, min_gbps_per_gpu=200, nics=["card"], **planes)
+    return given, before, pod(3, ["small"], max_oversubscription=2, nics=["fast"], **planes)
+
+
+def test_each_plane_of_a_pod_joins_its_own(tmp_path: Path) -> None:
+    given, before, content = of_two_planes()
+    live = designed(given, before)
+    assert live.fabrics[0].planes == 2
+    for key in ("planes", "nics_per_server"):  # which follow from what is in service
+        content["fabrics"][0].pop(key)
+    design = joined(given, content, live, tmp_path)
+    wiring = wiring_of(design)
+    links = wiring.links
+    above = np.flatnonzero(links.kind == KINDS.index("leaf-spine"))
+    planes = wiring.devices.plane
+    assert len(above) and (planes[links.a[above]] == planes[links.b[above]]).all()
+    assert design.fabrics[0].planes == 2
+    for leaf in np.unique(links.a[above]).tolist():
+        assert len(set(links.b[above][links.a[above] == leaf].tolist())) == live.fabrics[0].clos.spines_per_pod
+
+
+def test_ports_that_were_found_in_use_are_not_free(tmp_path: Path) -> None:
+    """A cable that stands in another cage of its spine than planned: the pod takes the one that is really free."""
+    given = parts({"small": 6}, 8)
+    live = designed(given, in_service(4, max_oversubscription=2))
+    wiring = wiring_of(live)
+    names, links = wiring.devices.name, wiring.links
+    rows = [[names[a], port, names[b], far] for a, port, b, far in zip(
+        links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, strict=True)]  # fmt: skip
+    moved = next(row for row in rows if "spine" in row[2])
+    first, moved[3] = moved[3], "swp8"
+    table = "\n".join(",".join(row) for row in [["A-Node Name", "A-Port", "Z-Node Name", "Z-Port"], *rows])
+    (tmp_path / "found.csv").write_text(table)
+    said = {"file": str(saved(live, tmp_path)), "found": str(tmp_path / "found.csv")}
+    content = pod(2, ["small"], max_oversubscription=2)
+    design = optimize.solve(inputs_from_objects({**content, "joins": said}, given), alternatives_s=0)
+    assert [check for check in design.checks if not check.ok] == []
+    taken = set(in_use(wiring_of(design)))
+    assert (moved[2], "swp8") not in taken and (moved[2], first) in taken
+
+
+def test_a_pod_is_run_beside_what_it_joins(tmp_path: Path) -> None:
+    """Names and addresses of both together are given once; spines have theirs."""
+    given, content = parts({"small": 6}, 8), pod(3, ["small"], max_oversubscription=2)
+    live = designed(given, in_service(4, max_oversubscription=2))
+    design = joined(given, content, live, tmp_path)
+    before, after = (plan_of(one, wiring_of(one)) for one in (live, design))
+    spines = {device.device: device for device in before.devices if device.role == "spine"}
+    same = [device for device in after.devices if device.device in spines]
+    assert [(one.management, one.loopback, one.asn) for one in same] == [
+        (one.management, one.loopback, one.asn) for one in spines.values()
+    ]
+    new = [device for device in after.devices if device.device not in spines]
+    for key in ("name", "management", "loopback"):
+        values = [getattr(device, key) for device in (*before.devices, *new) if getattr(device, key)]
+        assert len(set(values)) == len(values)
+    subnets = [link.subnet for link in (*before.links, *after.links) if link.subnet]
+    assert len(set(subnets)) == len(subnets) > 0
+
+
+def test_the_answer_says_what_it_joins_and_lists_what_is_new(tmp_path: Path) -> None:
+    given, content = parts({"small": 6}, 8), pod(3, ["small"], max_oversubscription=2)
+    live = designed(given, in_service(4, max_oversubscription=2))
+    design = joined(given, content, live, tmp_path)
+    there, spines = live.fabrics[0].tiers, live.fabrics[0].clos.spines_per_pod
+    links = sum(row.count for row in design.fabrics[0].links if row.to == "spine")
+    told = beside(design)
+    assert told is not None
+    line = str(told.said[0])
+    assert line.startswith(f"4 servers and {there[0].count + there[1].count} switches before; ")
+    assert f"joins all {some(spines, 'spine')} of compute with {links} links of 100G" in line
+    assert "on free ports of all spines in service" in space_line(design)
+    export(design, wiring_of(design), ["changes"], tmp_path, Options())
+    rows = list(csv.DictReader((tmp_path / "changes.csv").read_text().splitlines()))
+    assert {row["change"] for row in rows} == {"new"}
+    new = {row["name"] for row in rows if row["what"] == "device"}
+    assert new == set(wiring_of(design).devices.name) - set(wiring_of(live).devices.name)
+    bought = {row.id: row.quantity for row in design.bom if row.quantity}
+    assert "live-spine" not in bought and bought["small"] == design.fabrics[0].tiers[0].count
+
+
+def test_too_few_free_ports_are_said_with_what_would_do(tmp_path: Path) -> None:
+    given, content = parts({"small": 6}, 8), pod(9, ["small"], max_oversubscription=1)
+    live = designed(given, in_service(6, max_oversubscription=1))
+    design = joined(given, content, live, tmp_path)
+    assert design.status == "infeasible"
+    said = {conflict.limit: conflict for conflict in design.conflicts}
+    assert "free on each; with spines of its own, apart from those, there is a design" in said["joins"].detail
+
+
+def test_a_spine_of_the_verifier_is_not_taken_at_its_word(tmp_path: Path) -> None:
+    """Free cages that are counted on and are not there, and spines that are not those in service."""
+    given, content = parts({"small": 6}, 8), pod(3, ["small"], max_oversubscription=2)
+    live = designed(given, in_service(4, max_oversubscription=2))
+    design = joined(given, content, live, tmp_path)
+    for key, value, words in (
+        ("cages", [8], "free cages counted on"),
+        ("id", "live-leaf", "switches that cost nothing"),
+        ("planes", 2, "switches that cost nothing"),
+    ):
+        document = json.loads(design.model_dump_json(by_alias=True))
+        document["case"]["content"]["joins"]["spines"][0][key] = value
+        broken = {check.name: check for check in verify(Design.model_validate_json(json.dumps(document)))}
+        assert not broken["pod_joins_spines"].ok, key
+        assert words in broken["pod_joins_spines"].detail

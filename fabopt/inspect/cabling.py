@@ -26,6 +26,7 @@ from fabopt.inspect.planned import (
     switch_port,
 )
 from fabopt.inspect.sightings import Discovery, Joined, SeenEnd, Sighting, is_unnamed, mates_unseen, with_ports
+from fabopt.units import grouped
 
 # One name of so many must be planned: with less a file is of another fabric.
 LEAST_SHARE = 10
@@ -82,11 +83,7 @@ class FoundCabling:
     @cached_property
     def joined_at(self) -> dict[PortName, list[Joined]]:
         """Joined ends by port."""
-        by_port: dict[PortName, list[Joined]] = {}
-        for joined in self.joined.values():
-            by_port.setdefault(joined.x, []).append(joined)
-            by_port.setdefault(joined.y, []).append(joined)
-        return by_port
+        return grouped((port, joined) for joined in self.joined.values() for port in (joined.x, joined.y))
 
     @cached_property
     def devices(self) -> frozenset[str]:

@@ -22,6 +22,7 @@ import numpy as np
 from fabopt.network.components import components
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
+from fabopt.units import sets
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.hca_names import NicPort, hcas_by_port
 from fabopt.wiring.model import KINDS, Ints, Links, Wiring, at_stage, port_name
@@ -360,11 +361,8 @@ def adapter_order(seen: Iterable[tuple[HostPorts, str]]) -> AdapterOrder:
     they are the ports; where as many numbers are seen as there are such ports, or ports in the networks that files are
     of, they are these in order. Else nothing is known of them.
     """
-    numbers: dict[tuple[str, HostPorts], set[int]] = {}
-    for ports, name in seen:
-        adapter = adapter_of(name)
-        if adapter is not None:
-            numbers.setdefault((adapter[0], ports), set()).add(adapter[1])
+    adapters = ((adapter_of(name), ports) for ports, name in seen)
+    numbers = sets(((adapter[0], ports), adapter[1]) for adapter, ports in adapters if adapter is not None)
     return AdapterOrder({key: _ordered(*key, used) for key, used in numbers.items()})
 
 

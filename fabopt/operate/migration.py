@@ -18,6 +18,7 @@ import numpy as np
 from fabopt.errors import InputError, fault
 from fabopt.network.components import first_joined
 from fabopt.schema.design import Design
+from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring
 from fabopt.wiring.model import KINDS, NOTHING, Wiring
@@ -187,10 +188,8 @@ class Migration:
 def _cables(wiring: Wiring) -> dict[str, MovingCable]:
     """Cables by their labels, in the order of their rows."""
     links, names, devices = wiring.links, wiring.cables.name, wiring.devices
-    of_cables: dict[str, list[int]] = {}
-    for row, cable in enumerate(links.cable.tolist()):
-        if cable != NOTHING:
-            of_cables.setdefault(names[cable], []).append(row)
+    cabled = np.flatnonzero(links.cable != NOTHING).tolist()
+    of_cables = grouped((names[links.cable[row]], row) for row in cabled)
     cables = {}
     for name, rows in of_cables.items():
         ends = tuple(

@@ -16,6 +16,7 @@ from fabopt.parts.procurement import Terms
 from fabopt.schema.catalog import Cable, Catalog, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
 from fabopt.schema.resilience import FEATURE_OF_PAIRING
+from fabopt.units import grouped
 
 
 def without_dominated_products(
@@ -31,15 +32,12 @@ def without_dominated_products(
     that other servers are tested with, nor makers where a rule of buying or a product asks for some.
     """
     alike: dict[Hashable, list[Product]] = {}
-    devices_of: dict[str, list[str]] = {}
     rules = terms.rules
     devices: tuple[Switch | Nic, ...] = (*catalog.switches, *catalog.nics)
     plugged: tuple[Transceiver | Cable, ...] = (*catalog.transceivers, *catalog.cables)
     wanted_of_devices = {vendor for part in plugged for vendor in part.works_with}
     wanted_of_parts = {vendor for device in devices for vendor in device.works_with}
-    for device, parts in qualified.items():
-        for part in parts:
-            devices_of.setdefault(part, []).append(device)
+    devices_of = grouped((part, device) for device, parts in qualified.items() for part in parts)
     tested_for = {server.id: server.tested_for("compute") for server in catalog.servers if server.nics_tested}
     for product in (*devices, *plugged, *catalog.fibres):
         items = _items(item_table, product)

@@ -237,17 +237,13 @@ class LinkTable:
 
     @cached_property
     def _modules_by_lane(self) -> Mapping[Lane, Sequence[_Module]]:
-        by_lane: dict[Lane, list[_Module]] = {}
-        for product in self._catalog.transceivers:
-            item = self._item_table.item(product.id)
-            if item is None:
-                continue
-            for split, standard in product.standard_by_split.items():
-                lane = parse_split(split)
-                by_lane.setdefault(lane, []).append(
-                    _Module(item, product, split, standard, product.ports_per_connector(split))
-                )
-        return by_lane
+        offered = ((self._item_table.item(product.id), product) for product in self._catalog.transceivers)
+        return grouped(
+            (parse_split(split), _Module(item, product, split, standard, product.ports_per_connector(split)))
+            for item, product in offered
+            if item is not None
+            for split, standard in product.standard_by_split.items()
+        )
 
     @cached_property
     def _fibres(self) -> Mapping[_FibreKind, Sequence[Fibre]]:

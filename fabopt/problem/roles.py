@@ -25,7 +25,7 @@ from fabopt.schema.catalog import Catalog
 from fabopt.schema.resilience import FEATURE_OF_PAIRING, redundancy_kept
 from fabopt.schema.roles import SHARED_PORTS, Carried, OutOfBand, SharedPort, StorageDemand
 from fabopt.schema.server import Role, Server
-from fabopt.units import MBPS_PER_GBPS, exact, gbps, plain_fraction, some
+from fabopt.units import MBPS_PER_GBPS, exact, gbps, grouped, plain_fraction, some
 
 RATIO_DIGITS = 6
 _BITS_OF_A_GB = 8_000_000_000
@@ -285,11 +285,10 @@ def _reserves(fabric: Fabric) -> bool:
 def share_notes(case: Case) -> Iterator[str]:
     """Notes on the bandwidth that shared fabrics reserve of, or add to, the hosts of a resolved case."""
     for fabric in case.fabrics:
-        by_port: dict[str, list[str]] = {}
-        for carried in fabric.carries:
-            if carried.separation == "shared":
-                words = f"{carried.min_gbps_per_gpu:g} for {carried.name}"
-                by_port.setdefault(carried.shared_port or "added", []).append(words)
+        shared = (carried for carried in fabric.carries if carried.separation == "shared")
+        by_port = grouped(
+            (carried.shared_port or "added", f"{carried.min_gbps_per_gpu:g} for {carried.name}") for carried in shared
+        )
         for port, taken in by_port.items():
             words = "of which are" if port == "reserved" else "with, on top,"
             asked = f"{fabric.name} asks for {fabric.min_gbps_per_gpu or 0:g} Gb/s per GPU"

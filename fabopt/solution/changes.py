@@ -48,7 +48,7 @@ from fabopt.solution.rows import LONG, QUICK, USUAL, CaseChange, RowsShown
 from fabopt.solution.service import last_group_words
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.design import NetworkDesign
-from fabopt.units import gbps, some
+from fabopt.units import gbps, grouped, some
 
 RAIL_ONLY: Final = "rail-only"
 MANAGEMENT: Final = ("in-band", "oob")
@@ -269,12 +269,11 @@ def nics_by_speed(fabric: FabricProblem, catalog: Catalog) -> dict[int, list[str
         {option.nic_id for of_protocol in nics.values() for option in of_protocol}
         for nics in (fabric.nics, fabric.left_out_nics)
     )
-    by_speed: dict[int, list[str]] = {}
-    for nic in catalog.nics:
-        if nic.id in (kept or others):
-            fastest = max(parse_split(split).port_mbps for cage in nic.cages for split in cage.splits)
-            by_speed.setdefault(fastest, []).append(nic.id)
-    return by_speed
+    return grouped(
+        (max(parse_split(split).port_mbps for cage in nic.cages for split in cage.splits), nic.id)
+        for nic in catalog.nics
+        if nic.id in (kept or others)
+    )
 
 
 def _other_switch(case: Case, place: FabricPlace) -> Iterator[CaseChange]:

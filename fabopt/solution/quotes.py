@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from fabopt.parts.price_basis import IN_DOUBT, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.product import PriceSource
-from fabopt.units import CENTS_PER_USD, exact, rounded, some
+from fabopt.units import CENTS_PER_USD, exact, grouped, rounded, some
 
 _MOST_NAMED = 4
 
@@ -29,12 +29,8 @@ def quote_notes(design: Design) -> Iterator[str]:
     The day of an order is ``order_by``, never the day of the run. If the case has no calendar, only the last day is
     told.
     """
-    rows_of: dict[_Quoted, list[BomRow]] = {}
-    for row in design.bom:
-        quoted = _quote_of(design, row)
-        if quoted is not None and row.quantity:
-            rows_of.setdefault(quoted, []).append(row)
-    for quoted, rows in rows_of.items():
+    quotes = ((_quote_of(design, row), row) for row in design.bom if row.quantity)
+    for quoted, rows in grouped((quoted, row) for quoted, row in quotes if quoted is not None).items():
         if warning := ends_early(quoted.name, quoted.valid_until, rows):
             yield warning
         elif any(row.order_by is None for row in rows):

@@ -14,7 +14,7 @@ import numpy as np
 
 from fabopt.network.graph.losses import Holders, Loss
 from fabopt.schema.losses import Exposed, SinglePoint, WorstRack
-from fabopt.units import some
+from fabopt.units import grouped, some
 from fabopt.verify.exposures import DeviceLinks, Exposure, Mask, PointRows, exposures_of
 from fabopt.verify.hall_losses import LinkWays, over, over_routes
 from fabopt.verify.halls import HallGraph, hall_of, has_halls
@@ -125,10 +125,7 @@ class LostRacks:
     ) -> None:  # fmt: skip
         devices, self._device = cabled.wiring.devices, device
         self._exposures, self._panels = exposures, panels
-        self._rows: dict[str, list[int]] = {}
-        for row, rack in enumerate(devices.rack):
-            if rack:
-                self._rows.setdefault(place_of(rack), []).append(row)
+        self._rows = grouped((place_of(rack), row) for row, rack in enumerate(devices.rack) if rack)
         self._server = FabricCabling(exposures[0].cabling.fabric, cabled, 0).numbers("server")
         self._servers = cabled.evidence.servers
 

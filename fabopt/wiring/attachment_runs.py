@@ -9,6 +9,7 @@ import numpy as np
 from fabopt.floor.group_runs import given_m
 from fabopt.problem.out_of_band import APPLIANCES, PDUS, RACK_DEVICES, SWITCHES
 from fabopt.schema.design import Design, LinkRow
+from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import NOTHING, TO_ATTACHMENTS, Ints, Wiring
@@ -69,11 +70,10 @@ def _links_of_attachments(wiring: Wiring) -> dict[str, Ints]:
     """Rows of the links of every attachment whose cables are bought and whose ends are in racks."""
     links, devices = wiring.links, wiring.devices
     attached = np.isin(links.kind, TO_ATTACHMENTS) & (links.cable != NOTHING)
-    rows: dict[str, list[int]] = {}
-    for row in np.flatnonzero(attached).tolist():
-        a, b = int(links.a[row]), int(links.b[row])
-        if devices.rack[a] and devices.rack[b]:
-            rows.setdefault(f"{devices.fabric[a]} {devices.product[a]}", []).append(row)
+    ends = ((int(links.a[row]), int(links.b[row]), row) for row in np.flatnonzero(attached).tolist())
+    rows = grouped(
+        (f"{devices.fabric[a]} {devices.product[a]}", row) for a, b, row in ends if devices.rack[a] and devices.rack[b]
+    )
     return {name: np.array(of_name, dtype=np.int64) for name, of_name in rows.items()}
 
 

@@ -15,7 +15,7 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.case import Fabric
 from fabopt.schema.catalog import Cable, Switch, Transceiver
 from fabopt.schema.operate import Roce
-from fabopt.units import MBPS_PER_GBPS, some
+from fabopt.units import MBPS_PER_GBPS, grouped, some
 
 
 def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
@@ -38,13 +38,9 @@ def ports_exist(context: HandContext) -> Iterator[AuditFinding]:
 
 def _whole_and_split(device: str, ports: Mapping[str, Sequence[HandLink]]) -> Iterator[AuditFinding]:
     """Ports that are used as a whole and as parts, as ``swp1`` and ``swp1s0`` are, each told once."""
-    parts: dict[str, list[str]] = {}
     by_place = {without_speed(port): port for port in ports}
-    for port in ports:
-        whole = by_place.get(without_speed(whole_of(port)))
-        if whole is not None:
-            parts.setdefault(whole, []).append(port)
-    for whole, split in parts.items():
+    wholes = ((by_place.get(without_speed(whole_of(port))), port) for port in ports)
+    for whole, split in grouped((whole, port) for whole, port in wholes if whole is not None).items():
         line = ports[split[0]][0].line
         text = f"{device} {whole} is used as a whole (line {ports[whole][0].line}) and split, as {', '.join(split)}"
         yield AuditFinding("A1", f"{device} {whole}", f"{whole}, {', '.join(split)}", "one of them", text, line)

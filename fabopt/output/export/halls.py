@@ -14,7 +14,7 @@ from fabopt.output.export.elevation import CABLES, PANEL, Rack, RackDevice, elev
 from fabopt.output.export.formats import Exported
 from fabopt.schema.floor import Floor
 from fabopt.schema.product import Cooled
-from fabopt.units import some
+from fabopt.units import grouped, some
 from fabopt.wiring.design_file import Embedded
 
 # Air of 1.2 kg/m3 and 1,005 J/(kg K): 3,600 / (1.2 x 1,005) cubic metres an hour for a watt and a kelvin.
@@ -71,11 +71,7 @@ class Hall:
 
     def by(self, key: Callable[[HallDevice], str]) -> dict[str, list[HallDevice]]:
         """The devices of each rack or row, without what is in none."""
-        groups: dict[str, list[HallDevice]] = {}
-        for device in self.devices:
-            if key(device):
-                groups.setdefault(key(device), []).append(device)
-        return groups
+        return grouped((key(device), device) for device in self.devices if key(device))
 
     @property
     def by_rack(self) -> dict[str, list[HallDevice]]:

@@ -22,7 +22,7 @@ from fabopt.schema.case import Case, CaseLimits, Limits
 from fabopt.schema.design import BomRow, Design, Number
 from fabopt.schema.finance import Finance
 from fabopt.schema.site import Distances
-from fabopt.units import cents, some, summed
+from fabopt.units import cents, grouped, some, summed
 from fabopt.wiring.design_file import Embedded
 
 _UNKNOWN = "not stated"
@@ -136,11 +136,11 @@ def _of_limits(limits: Limits) -> Iterator[str]:
 
 def price_rows(design: Design) -> list[PriceRow]:
     """Return the products on the bill, once for each source of prices, the largest sums first."""
-    bought: dict[tuple[str, str], list[BomRow]] = {}
-    for row in design.bom:
-        if row.charge is None:
-            source = price_source(design.parts.get(row.id, {}), row.length_m)
-            bought.setdefault((row.id, str(source)), []).append(row)
+    bought = grouped(
+        ((row.id, str(price_source(design.parts.get(row.id, {}), row.length_m))), row)
+        for row in design.bom
+        if row.charge is None
+    )
     rows = [_price_row(design, of_source) for of_source in bought.values()]
     return sorted(rows, key=lambda row: (-row.usd, row.id))
 

@@ -17,7 +17,7 @@ from fabopt.schema.structure import (
     Structure,
     SwitchlessStructure,
 )
-from fabopt.units import some
+from fabopt.units import grouped, some
 
 _TIERS = {1: "one switch tier", 2: "two switch tiers", 3: "three switch tiers"}
 
@@ -193,13 +193,12 @@ def made_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
 
 def switches_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
     """Counts of every tier, and its products if they are named; the product once where all are alike."""
-    tiers: dict[str, list[tuple[int, str]]] = {}
     # a long list names part numbers alone
     has_maker = len(design.fabrics) == 1 or len({tier.id for tier in fabric.switches}) == 1
-    for tier in fabric.switches:
-        noun = switch_noun(fabric, tier.role)
-        name = product_name(design.parts.get(tier.id, {}), tier.id, has_maker)
-        tiers.setdefault(noun, []).append((tier.count, name))
+    tiers = grouped(
+        (switch_noun(fabric, tier.role), (tier.count, product_name(design.parts.get(tier.id, {}), tier.id, has_maker)))
+        for tier in fabric.switches
+    )
     if not is_named:
         return " + ".join(some(sum(number for number, _ in rows), noun) for noun, rows in tiers.items())
     return named_switches(tiers)

@@ -28,7 +28,7 @@ from fabopt.output.words import (
     printable,
 )
 from fabopt.schema.design import BUDGET_KEY, Conflict, Front, FrontPoint
-from fabopt.units import some
+from fabopt.units import grouped, some
 
 # -- A plot of dots for terminals: each character is two dots wide and four high --------------------------------------
 
@@ -230,13 +230,10 @@ def _steps(front: Front) -> Iterator[str]:
 
 def _held_back(front: Front) -> Iterator[str]:
     """Slots that limit the NICs of points, each with the Gb/s of a GPU."""
-    told: dict[str, list[str]] = {}
-    for number, point in enumerate(front.points, 1):
-        words = slots_at(front, number)
-        if words:
-            told.setdefault(words, []).append(plain(point.fabrics[0].metrics.injection_gbps_per_gpu))
-    for words, gbps in told.items():
-        yield printable(f"{listed(list(dict.fromkeys(gbps)))} Gb/s per GPU: {words}")
+    slots = ((slots_at(front, number), point) for number, point in enumerate(front.points, 1))
+    for words, points in grouped((words, point) for words, point in slots if words).items():
+        gbps = dict.fromkeys(plain(point.fabrics[0].metrics.injection_gbps_per_gpu) for point in points)
+        yield printable(f"{listed(list(gbps))} Gb/s per GPU: {words}")
 
 
 def _numbers_shown(front: Front) -> Sequence[int]:

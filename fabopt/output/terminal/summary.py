@@ -40,7 +40,7 @@ from fabopt.output.words import (
     printable,
 )
 from fabopt.schema.design import BomRow, Design, FabricDesign
-from fabopt.units import some
+from fabopt.units import grouped, some
 
 # Columns of ids and names, which must stay whole to be copied.
 # The name of all charges together, in the list of kinds of parts.
@@ -149,10 +149,9 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], to
 def _cost_table(design: Design) -> Table:
     totals = design.sums
     several = len(design.fabrics) > 1 or any(alternative.logical for alternative in design.fabrics)
-    groups: dict[tuple[str, str], list[BomRow]] = {}
-    for row in design.bom:
-        kind = row.kind if row.charge is None else CHARGES
-        groups.setdefault((row.fabric if several else "", kind), []).append(row)
+    groups = grouped(
+        ((row.fabric if several else "", row.kind if row.charge is None else CHARGES), row) for row in design.bom
+    )
     rows = [_cost_row(_kind_name(*key), group, totals.capex_usd) for key, group in groups.items()]
     rows.append(["total", "", money(totals.capex_usd), "", power(totals.power_w)])
     yearly = sum(row.yearly_usd or 0 for row in design.bom)

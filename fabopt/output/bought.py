@@ -13,16 +13,14 @@ from fabopt.parts.items import CABLE_KINDS
 from fabopt.schema.design import Design, Number, StageDesign
 from fabopt.schema.in_service import Joins, live_in
 from fabopt.schema.installed import fabric_at, live_design
-from fabopt.units import some
+from fabopt.units import some, summed
 
 _NOUNS = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
 
 
 def bought_units(design: Design) -> Counter[str]:
     """Units that the bill orders, spares too, by noun; all cables and fibres are one."""
-    units = Counter[str]()
-    for row in design.bom:
-        units["cable" if row.kind in CABLE_KINDS else row.kind] += row.quantity
+    units: Counter[str] = summed(("cable" if row.kind in CABLE_KINDS else row.kind, row.quantity) for row in design.bom)
     return Counter({noun: units[kind] for kind, noun in {**_NOUNS, "cable": "cable"}.items() if units[kind]})
 
 

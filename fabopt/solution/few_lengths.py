@@ -25,7 +25,7 @@ from fabopt.schema.catalog import Cable, Catalog, Fibre
 from fabopt.schema.design import Conflict
 from fabopt.search.answer import Answer
 from fabopt.solution.question import Answers, Question
-from fabopt.units import grouped, some
+from fabopt.units import grouped, some, summed
 
 Settle = Callable[[Question], tuple[Question, Answers]]
 KEY = "max_lengths"
@@ -176,15 +176,14 @@ class _LengthTree:
     def excess(self, answer: Answer, more: int) -> _Excess | None:
         """The first limit that an answer exceeds by more than ``more`` lengths; None if it exceeds none."""
         limits = self.asked.inputs.case.length_limits
-        used: Counter[tuple[str, float]] = Counter()
         products = {product.id: product.base_id for product in laid(answer.problem.catalog)}
-        for row in bill(answer.problem, answer.picked):
-            if row.id in products and row.length_m is not None and (row.in_use or row.quantity):
-                used[products[row.id], row.length_m] += row.in_use
+        used = summed(
+            ((products[row.id], row.length_m), row.in_use)
+            for row in bill(answer.problem, answer.picked)
+            if row.id in products and row.length_m is not None and (row.in_use or row.quantity)
+        )
         if limits.site is not None:
-            in_all = Counter[_Length]()
-            for (_, m), cables in used.items():
-                in_all[_Length("", m)] += cables
+            in_all = summed((_Length("", m), cables) for (_, m), cables in used.items())
             if len(in_all) > limits.site + more:
                 return _Excess(in_all, limits.site + more)
         for product in sorted({product for product, _ in used} if limits.product is not None else ()):

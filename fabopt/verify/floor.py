@@ -285,9 +285,8 @@ def air_by_rack(cabled: CabledDesign) -> Counter[str]:
     evidence, devices = cabled.evidence, cabled.wiring.devices
     case, own_mw = evidence.case, 0 if evidence.server.rack else unit_milliwatts(evidence.server)
     largest = case.site.rack_rules.power == "largest" and is_kept(case.rules, RACK_RULES)
-    heat: Counter[str] = Counter()
-    for rack, used_mw in whole_racks_milliwatts(evidence).items():
-        heat[rack] += used_mw - _to_liquid(evidence.server, used_mw)
+    whole = whole_racks_milliwatts(evidence).items()
+    heat = Counter({rack: used_mw - _to_liquid(evidence.server, used_mw) for rack, used_mw in whole})
     columns = zip(devices.role, devices.product, devices.rack, device_milliwatts(evidence, cabled.wiring), strict=True)
     for role, product, rack, used_mw in columns:
         if role in SWITCHES:

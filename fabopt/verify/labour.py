@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -11,7 +10,7 @@ from typing import NamedTuple
 from fabopt.schema.catalog import Cable, Fibre
 from fabopt.schema.labour import AT_ENDS, JUMPER, LABOUR, MINUTES_PER_HOUR, MOVED, VISIT, VISIT_WORDS, work_words
 from fabopt.schema.passive import Trunk
-from fabopt.units import CENTS_PER_USD, cents, exact, rounded, some, usd
+from fabopt.units import CENTS_PER_USD, cents, exact, rounded, some, summed, usd
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof, since, where
 from fabopt.verify.purchases import CABLE_MOVE, MOVES, NO_FABRIC, BilledItem, item_of, items_in_use, product_of, sold
@@ -54,13 +53,12 @@ def labour_is_counted(proof: Proof, evidence: Evidence) -> None:
     NICs, rows of links and the wiring. Source: case file, ``site.labour``; docs/buying.md.
     """
     used = ((stage, fabric, item, units) for (stage, fabric, item), units in items_in_use(evidence).items())
-    expected: Counter[tuple[str, str, str]] = Counter()
-    for owed in labour_owed(evidence, used):
-        expected[evidence.stage_names[owed.stage], owed.fabric, owed.name] += owed.unit_cents * owed.units
-    claimed: Counter[tuple[str, str, str]] = Counter()
-    for row in evidence.design.bom:
-        if row.id.startswith(LABOUR):
-            claimed[row.stage, row.fabric, row.id] += cents(row.total_usd)
+    expected = summed(
+        ((evidence.stage_names[owed.stage], owed.fabric, owed.name), owed.unit_cents * owed.units)
+        for owed in labour_owed(evidence, used)
+    )
+    labour = (row for row in evidence.design.bom if row.id.startswith(LABOUR))
+    claimed = summed(((row.stage, row.fabric, row.id), cents(row.total_usd)) for row in labour)
     for stage, fabric, name in sorted({*expected, *claimed}):
         key = stage, fabric, name
         proof.equal(f"{name} of {stage} in {fabric or 'all'}", usd(claimed[key]), usd(expected[key]))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
 from fabopt.schema.design import BomRow
 from fabopt.schema.stages import PERIODS
-from fabopt.units import CENTS_PER_USD, cents, exact, plain_fraction
+from fabopt.units import CENTS_PER_USD, cents, exact, plain_fraction, summed
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.orders import MONTH_DIGITS
 from fabopt.verify.proof import Proof, since, where
@@ -35,9 +34,8 @@ def payments_keep_budgets(proof: Proof, evidence: Evidence) -> None:
     first = 0 if start is None else 12 * int(start[:4]) + int(start[5:]) - 1
     for key, budgets in evidence.case.limits.by_period.items():
         length = PERIODS[key]
-        paid: defaultdict[int, Fraction] = defaultdict(Fraction)
-        for month, amount in _payments(evidence):
-            paid[(first + month) // length - first // length] += amount
+        months = _payments(evidence)
+        paid = summed(((first + month) // length - first // length, amount) for month, amount in months)
         for period, amount in sorted(paid.items()):
             most = budgets[min(max(period, 0), len(budgets) - 1)]
             if most is not None:

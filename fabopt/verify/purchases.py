@@ -128,13 +128,15 @@ def _link_parts_by_stage(evidence: Evidence, designed: FabricDesign) -> Counter[
     """Cables and modules of a fabric by the stage that installs them, counted in the explicit wiring."""
     wiring = CabledDesign(evidence).wiring
     index = wiring.fabrics.index(designed.name)
-    used: Counter[tuple[int, BilledItem]] = Counter()
     cables, modules = wiring.cables, wiring.modules
-    for row in np.flatnonzero(cables.fabric == index).tolist():
-        part = cables.part[row]
-        used[int(cables.stage[row]), BilledItem(evidence.kind(part), part, float(cables.length_m[row]))] += 1
-    for row in np.flatnonzero(modules.fabric == index).tolist():
-        used[int(modules.stage[row]), BilledItem("transceiver", modules.part[row])] += 1
+    used = Counter(
+        (int(cables.stage[row]), BilledItem(evidence.kind(part := cables.part[row]), part, float(cables.length_m[row])))
+        for row in np.flatnonzero(cables.fabric == index).tolist()
+    )
+    used.update(
+        (int(modules.stage[row]), BilledItem("transceiver", modules.part[row]))
+        for row in np.flatnonzero(modules.fabric == index).tolist()
+    )
     return used
 
 

@@ -17,7 +17,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, TierUse
 from fabopt.schema.product import Cage
 from fabopt.schema.structure import LastGroup
-from fabopt.units import gbps, mbps
+from fabopt.units import gbps, grouped, mbps
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
 
@@ -144,11 +144,11 @@ class _Ports:
             return {}
         ports = list(_ports_of(self._embedded.part(self.wiring.devices.product[row], Switch), tier, ends))
         cages = {port.cage for port in ports if port.reserved} - {cage for cage, _ in ends}
-        kept: dict[int, list[tuple[str, float]]] = defaultdict(list)
-        for port in ports:
-            if port.cage in cages and port.split.ports > 1:
-                kept[port.cage].append((self._name(row, port), float(gbps(port.split.port_mbps))))
-        return kept
+        return grouped(
+            (port.cage, (self._name(row, port), float(gbps(port.split.port_mbps))))
+            for port in ports
+            if port.cage in cages and port.split.ports > 1
+        )
 
     def _name(self, row: int, port: _Port) -> str:
         """Name of a port without a link."""

@@ -23,6 +23,7 @@ from fabopt.output.export.trunks import cabling_of
 from fabopt.schema.catalog import Cable, Fibre, Panel, Trunk
 from fabopt.schema.design import Design
 from fabopt.schema.floor import Floor
+from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import legs_of
 from fabopt.wiring.model import Wiring
@@ -162,10 +163,7 @@ def placed_legs(embedded: Embedded, wiring: Wiring) -> Iterator[Leg]:
 def _in_trays(embedded: Embedded, legs: Iterable[Leg]) -> Iterator[_Section]:
     """The segments that any leg passes, in the order of the floor."""
     routes = TrayRoutes(embedded.plan)
-    passing: dict[int, list[Leg]] = defaultdict(list)
-    for leg in legs:
-        for passed in routes.of(*leg.racks):
-            passing[passed].append(leg)
+    passing = grouped((passed, leg) for leg in legs for passed in routes.of(*leg.racks))
     for index, segment in enumerate(routes.segments):
         if index in passing:
             kind = "cross tray" if segment.is_cross else "tray" if segment.route is None else "route"

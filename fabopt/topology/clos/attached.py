@@ -9,7 +9,7 @@ device of an attachment to any switch that it has a port on. A device without a 
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -40,7 +40,7 @@ from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Ints, last_is_emptier
 from fabopt.topology.clos.switch_sizes import switch_sizes
 from fabopt.topology.link_parts import Floats, Need, PeerLinks, Side
-from fabopt.units import ceil_decimetres, ceil_of
+from fabopt.units import ceil_decimetres, ceil_of, sets
 
 
 class LeafPorts(NamedTuple):
@@ -379,12 +379,9 @@ def attached_runs_m(
 
 def _hosts(fabric: FabricProblem, clos: ClosNetwork) -> dict[tuple[str, int], Ints]:
     """Switches that an attachment has ports on, by (kind of links, attachment index); ports of servers left out."""
-    hosts: dict[tuple[str, int], set[int]] = defaultdict(set)
-    for leaf, owner in ports_on_leaves(fabric, clos):
-        hosts["attachment-leaf", owner].add(leaf)
-    for owner, places in enumerate(clos.free):
-        for tier, number in places:
-            hosts[f"attachment-{tier}", owner].add(number)
+    ports = [("leaf", *port) for port in ports_on_leaves(fabric, clos)]
+    ports += [(tier, number, owner) for owner, places in enumerate(clos.free) for tier, number in places]
+    hosts = sets(((f"attachment-{tier}", owner), number) for tier, number, owner in ports)
     return {
         (kind, owner): np.array(sorted(numbers), dtype=np.int64)
         for (kind, owner), numbers in hosts.items()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import product
@@ -33,11 +32,8 @@ LeavesByPorts = Mapping[tuple[PortType, PortType], list[SwitchUse]]
 
 def leaves_by_ports(switches: Sequence[SwitchType]) -> LeavesByPorts:
     """Uses of switches by the kinds of their ports, down and up, as parts see them."""
-    by_ports: dict[tuple[PortType, PortType], list[SwitchUse]] = defaultdict(list)
-    for switch in switches:
-        for down, up in product(switch.uses, switch.up_uses):
-            by_ports[down.port, up.port].append(SwitchUse(switch, down, up))
-    return by_ports
+    uses = ((switch, *ends) for switch in switches for ends in product(switch.uses, switch.up_uses))
+    return grouped(((down.port, up.port), SwitchUse(switch, down, up)) for switch, down, up in uses)
 
 
 def most_in_last_group(fabric: FabricProblem, servers: int) -> int:

@@ -174,6 +174,12 @@ def some(number: float, noun: str) -> str:
     return f"{shown:,} {noun if number == 1 else plural(noun)}"
 
 
+def first_of(words: Sequence[str], most: int) -> str:
+    """Some words, of more than so many the first, and how many more there are: ``a, b and 3 more``."""
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more
+
+
 def plural(noun: str) -> str:
     """The plural of a noun: ``leaves``, ``switches``, ``assemblies``, ``entries``, ``servers``."""
     if noun.endswith("leaf"):

@@ -19,6 +19,7 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import ByLength, Catalog, Switch
 from fabopt.schema.product import Cage, PriceSource, Product
 from fabopt.schema.site import Distances
+from fabopt.units import first_of
 
 KINDS_ON_SALE = ("switches", "nics", "transceivers", "cables", "fibres")
 ROLES = ("leaf", "spine", "core")
@@ -125,16 +126,11 @@ def _of_runs(inquiry: Inquiry) -> Iterator[Freedom]:
 
 
 def _with(change: str) -> Says:
-    return lambda ids: f"{change} ({_named(ids)})" if ids else change
+    return lambda ids: f"{change} ({first_of(ids, MOST_PRODUCTS)})" if ids else change
 
 
 def _without(rule: str) -> Says:
-    return lambda ids: f"without `{rule}`, which rules out {_named(ids)}"
-
-
-def _named(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - MOST_PRODUCTS} more" if len(ids) > MOST_PRODUCTS else ""
-    return ", ".join(ids[:MOST_PRODUCTS]) + more
+    return lambda ids: f"without `{rule}`, which rules out {first_of(ids, MOST_PRODUCTS)}"
 
 
 # -- what the catalog says of its products ------------------------------------------------------------------------

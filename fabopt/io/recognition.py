@@ -17,6 +17,7 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import KINDS, ByLength, Catalog
 from fabopt.schema.procurement import Procurement
 from fabopt.schema.product import Product
+from fabopt.units import first_of
 
 _TIERS = ("leaf", "spine", "core")
 # The first word of an id that is no maker's name.
@@ -160,6 +161,5 @@ def hint_for(name: str, ids: list[str], names: ProductNames, kinds: Iterable[str
     if len(several) == 1:
         return f"did you mean `{several[0]}`?"
     if several:
-        more = f" and {len(several) - most} more" if len(several) > most else ""
-        return f"{len(several)} products go by that name; write one: {', '.join(several[:most])}{more}"
+        return f"{len(several)} products go by that name; write one: {first_of(several, most)}"
     return did_you_mean(name, ids)

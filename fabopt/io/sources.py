@@ -9,6 +9,7 @@ from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.schema.asics import FAMILIES, asic_is
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.procurement import Procurement, SourceWord, VendorsByPlace, lists_at
+from fabopt.units import first_of
 
 # So many names are listed, more are counted.
 MOST_NAMED = 30
@@ -55,5 +56,4 @@ def check_sources(
 
 
 def _has(known: Sequence[str]) -> str:
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-    return f"it has {', '.join(known[:MOST_NAMED])}{more}" if known else ""
+    return f"it has {first_of(known, MOST_NAMED)}" if known else ""

@@ -15,7 +15,7 @@ from fabopt.network.components import components
 from fabopt.network.structure_links import tori_of
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.units import grouped, sets, some
+from fabopt.units import first_of, grouped, sets, some
 from fabopt.wiring.design_file import Embedded
 
 # -- GUIDs of an InfiniBand fabric: made up from names until a discovery file has the real ones -----------------------
@@ -104,10 +104,8 @@ def _discovered_nodes(text: str, file: str) -> tuple[dict[str, str], dict[tuple[
 def _require(file: str, lacking: Sequence[str], other: Sequence[str]) -> None:
     faults = []
     if lacking:
-        rest = len(lacking) - _SHOWN
-        shown = ", ".join(lacking[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
-        faults.append(fault(file, "", f"{some(len(lacking), 'device')} without a GUID there: {shown}",
-                            hint="`fabopt as-built` says what is cabled otherwise"))  # fmt: skip
+        problem = f"{some(len(lacking), 'device')} without a GUID there: {first_of(lacking, _SHOWN)}"
+        faults.append(fault(file, "", problem, hint="`fabopt as-built` says what is cabled otherwise"))
     faults += [fault(file, "", problem) for problem in other[:_SHOWN]]
     refuse_any(faults)
 

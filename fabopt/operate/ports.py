@@ -19,7 +19,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.schema.operate import NameTemplates
-from fabopt.units import grouped, some
+from fabopt.units import first_of, grouped, some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.hca_names import NicPort, hca_names, hcas_by_port, nic_ports
 from fabopt.wiring.model import NOTHING, Wiring
@@ -156,7 +156,7 @@ def names_of(case: Case, devices: Sequence[Numbered], faults: list[Fault]) -> li
         for field in lacking:
             unknown[device.role, field].append(device.device)
     for (role, field), lacking_devices in unknown.items():
-        problem = f"{some(len(lacking_devices), 'device')} have no {field}: {_listed(lacking_devices)}"
+        problem = f"{some(len(lacking_devices), 'device')} have no {field}: {first_of(lacking_devices, _SHOWN)}"
         faults.append(fault(case.name, f"operate.names.{role}", problem, str(getattr(operate.names, role))))
     if not unknown:
         faults += _faults(case.name, names, devices)
@@ -194,14 +194,9 @@ def _faults(case: str, names: Sequence[str], devices: Sequence[Numbered]) -> lis
     if twice:
         name, called = next(iter(twice.items()))
         problem = f"{some(len(twice), 'name')} of {some(sum(map(len, twice.values())), 'device')} collide"
-        faults.append(fault(case, "operate.names", f"{problem}: {name} is {_listed(called)}"))
+        faults.append(fault(case, "operate.names", f"{problem}: {name} is {first_of(called, _SHOWN)}"))
     long = [name for name in names if max(map(len, name.split("."))) > _LONGEST]
     if long:
         problem = f"{some(len(long), 'name')} have more than {_LONGEST} letters between dots"
         faults.append(fault(case, "operate.names", problem, long[0]))
     return faults
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")

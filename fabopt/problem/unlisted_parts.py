@@ -13,7 +13,7 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import CableLength, Catalog, Fibre, Transceiver
 from fabopt.schema.product import PriceSource
-from fabopt.units import gbps
+from fabopt.units import first_of, gbps
 
 # Of pairs of ports that nothing joins, of devices with such ports, of parts that would join them, so many are named.
 MOST_PAIRS, MOST_DEVICES, MOST_ROWS = 2, 2, 3
@@ -92,7 +92,8 @@ def _told(
 ) -> tuple[bool, str]:
     """Whether a module or a fibre alone would join a pair of cages, and what is missing between them, in words."""
     near, far = pair
-    words = f"{near.words} ({_ids(ends[0][near])}) to {far.words} ({_ids(ends[1][far])})"
+    ids = [first_of(of_end[cages], MOST_DEVICES) for of_end, cages in zip(ends, pair, strict=True)]
+    words = f"{near.words} ({ids[0]}) to {far.words} ({ids[1]})"
     if _joined(problem, near, far, run_m, protocol):
         return False, f"nothing on sale joins {words} link by link: transceivers and a fibre would"
     built_in = sorted({end.form_factor for end in pair if end.form_factor.startswith(BUILT_IN)})
@@ -102,11 +103,6 @@ def _told(
     if built_in:
         would = f"the optics that are built in as a module ({' and '.join(built_in)}), and a fibre for them,"
     return bool(rows), f"nothing on sale joins {words}: {would} would"
-
-
-def _ids(ids: list[str]) -> str:
-    more = f" and {len(ids) - MOST_DEVICES} more" if len(ids) > MOST_DEVICES else ""
-    return ", ".join(ids[:MOST_DEVICES]) + more
 
 
 def _rows(problem: Problem, near: LinkCages, far: LinkCages, run_m: float, protocol: str) -> Iterator[str]:

@@ -31,7 +31,7 @@ from fabopt.schema.server import Server
 from fabopt.solution.question import Answers
 from fabopt.topology.candidate import Ends
 from fabopt.topology.pools import ETHERNET, WeighedTier, weighed_tiers
-from fabopt.units import grouped, largest, some
+from fabopt.units import first_of, grouped, largest, some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.channels import channels_of
 from fabopt.wiring.design_file import Embedded
@@ -257,9 +257,8 @@ def protocol_notes(catalog: Catalog, design: Design) -> Iterator[str]:
     silent = {part.id for part in plugged if not part.protocols}
     ids = [part for part in design.parts if part in silent]
     if ids:
-        more = f" and {len(ids) - _MOST_NAMED} more" if len(ids) > _MOST_NAMED else ""
-        named = ", ".join(ids[:_MOST_NAMED])
-        yield f"{some(len(ids), 'part')} without `protocols` in the catalog, taken to run any: {named}{more}"
+        named = first_of(ids, _MOST_NAMED)
+        yield f"{some(len(ids), 'part')} without `protocols` in the catalog, taken to run any: {named}"
 
 
 # -- notes on qualified parts: devices without a list in the case -----------------------------------------------------

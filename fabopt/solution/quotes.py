@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from fabopt.parts.price_basis import IN_DOUBT, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.product import PriceSource
-from fabopt.units import CENTS_PER_USD, exact, grouped, rounded, some
+from fabopt.units import CENTS_PER_USD, exact, first_of, grouped, rounded, some
 
 _MOST_NAMED = 4
 
@@ -48,7 +48,8 @@ def offer_notes(design: Design) -> Iterator[str]:
             cents[row.sold_by] += rounded(exact(row.total_usd) * CENTS_PER_USD)
     for vendor, units in bought.items():
         usd = f"{cents[vendor] / CENTS_PER_USD:,.2f}".removesuffix(".00")
-        yield f"${usd} is paid to {vendor}, for {_list([f'{count:,} x {part}' for part, count in units.items()])}"
+        sold = [f"{count:,} x {part}" for part, count in units.items()]
+        yield f"${usd} is paid to {vendor}, for {first_of(sold, _MOST_NAMED)}"
 
 
 def firm_notes(design: Design) -> Iterator[str]:
@@ -59,18 +60,14 @@ def firm_notes(design: Design) -> Iterator[str]:
             if row.quantity and (day := firm_until(design.parts.get(row.id, {}), row.length_m)):
                 firm.setdefault(day, {})[_named(design, row)] = None
     for day, parts in sorted(firm.items()):
-        yield f"until {day} prices are firm, and do not fall by `finance.price_decline`: {_list(list(parts))}"
+        told = first_of(list(parts), _MOST_NAMED)
+        yield f"until {day} prices are firm, and do not fall by `finance.price_decline`: {told}"
 
 
 def _named(design: Design, row: BomRow) -> str:
     """The product of a line, whoever sells it, with its length."""
     length = "" if row.length_m is None else f" of {row.length_m:g} m"
     return f"{design.parts.get(row.id, {}).get('offer_of') or row.id}{length}"
-
-
-def _list(parts: Sequence[str]) -> str:
-    more = f" and {len(parts) - _MOST_NAMED} more" if len(parts) > _MOST_NAMED else ""
-    return f"{', '.join(parts[:_MOST_NAMED])}{more}"
 
 
 def doubt_notes(design: Design) -> Iterator[str]:
@@ -106,4 +103,4 @@ def _quote_of(design: Design, row: BomRow) -> _Quoted | None:
 
 def _parts(rows: list[BomRow]) -> str:
     ids = list(dict.fromkeys(row.id for row in rows))
-    return f"{some(len(ids), 'product')}, {_list(ids)}"
+    return f"{some(len(ids), 'product')}, {first_of(ids, _MOST_NAMED)}"

@@ -15,10 +15,11 @@ from fabopt.inspect.audit.rules_network import WiredByHand
 from fabopt.inspect.audit.tables import AuditFinding, Role
 from fabopt.network.components import components
 from fabopt.schema.case import Fabric
-from fabopt.units import grouped, plural, sets, some
+from fabopt.units import first_of, grouped, plural, sets, some
 
 _ABOVE: tuple[tuple[Role, Role], ...] = (("leaf", "spine"), ("spine", "core"))
 NUMBERS = re.compile(r"\d+")
+MOST_NAMED = 3
 
 
 def servers_are_joined(context: HandContext) -> Iterator[AuditFinding]:
@@ -51,16 +52,11 @@ def _islands(context: HandContext) -> list[AuditFinding]:
     findings = []
     for top, servers in sorted(parts.items(), key=lambda part: -len(part[1]))[1:]:
         switches = [name for name in context.switches() if root[name] == top]
-        where = f" on {_listed(switches)}" if switches else ""
-        text = f"{some(len(servers), 'server')}{where} reach no other: {_listed(servers)}"
+        where = f" on {first_of(switches, MOST_NAMED)}" if switches else ""
+        text = f"{some(len(servers), 'server')}{where} reach no other: {first_of(servers, MOST_NAMED)}"
         total = sum(map(len, parts.values()))
         findings.append(AuditFinding("A0", servers[0], str(len(servers)), str(total), text))
     return findings
-
-
-def _listed(names: Sequence[str], most: int = 3) -> str:
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
 
 
 # -- ports of a name ------------------------------------------------------------------------------------------------
@@ -90,8 +86,8 @@ def _apart(context: HandContext, port: str, servers: Iterable[str], number: int,
     switches = [name for names in context.networks[number].tiers.values() for name in names]
     own, usual = sorted(servers), len(set(others))
     text = (
-        f"{port} of {some(len(own), 'server')} ({_listed(own)}) is on {_listed(switches)}, which no switch joins to "
-        f"those that {port} of {some(usual, 'server')} is on"
+        f"{port} of {some(len(own), 'server')} ({first_of(own, MOST_NAMED)}) is on {first_of(switches, MOST_NAMED)}, "
+        f"which no switch joins to those that {port} of {some(usual, 'server')} is on"
     )
     return AuditFinding("A0", switches[0], str(len(own)), str(len(own) + usual), text)
 

@@ -14,6 +14,7 @@ from fabopt.io.quote.values import lengths_in
 from fabopt.io.recognition import bare
 from fabopt.schema.catalog import ByLength, Cable, Nic, Switch, Transceiver
 from fabopt.schema.product import Product
+from fabopt.units import first_of
 
 # -- further products named on a line, by other part numbers or by kind -----------------------------------------------
 
@@ -327,6 +328,4 @@ def _with_length(line: NamedLine, names: QuotedNames, id_: str, matches: set[Nam
 
 
 def _listed(ids: set[str] | Sequence[str]) -> str:
-    known = sorted(ids)
-    more = f" and {len(known) - _MOST_SHOWN} more" if len(known) > _MOST_SHOWN else ""
-    return ", ".join(known[:_MOST_SHOWN]) + more
+    return first_of(sorted(ids), _MOST_SHOWN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -134,9 +134,8 @@ def _ends_early(quote: Quote, design: Design) -> list[QuoteFinding]:
     return [QuoteFinding("ends-early", text, "remark") for text in warnings if text]
 
 
-def _left_out(quote: Quote) -> list[str]:
+def _left_out(quote: Quote) -> Iterator[str]:
     """Notes on the sum of priced lines that are in no total."""
-    notes = []
     kinds: tuple[tuple[LineStatus, str, str], ...] = (
         ("left over", "not matched, and in no sum", "line"),
         ("charge", "charges, which are in no sum", "charge"),
@@ -144,8 +143,7 @@ def _left_out(quote: Quote) -> list[str]:
     for status, what, line_name in kinds:
         dollars = [usd for line in quote.with_status(status) if (usd := quote.line_usd(line)) is not None]
         if dollars:
-            notes.append(f"{what}: {some(len(dollars), line_name)} with {money(round(sum(dollars), 2))} in all")
-    return notes
+            yield f"{what}: {some(len(dollars), line_name)} with {money(round(sum(dollars), 2))} in all"
 
 
 def _deliver(request: AuditRequest, audit: QuoteAudit, quote: Quote, comparison: QuoteComparison) -> None:
@@ -168,7 +166,7 @@ def request_quotes(path: str, folder: str, vendors: Sequence[str], terms: Reques
     if design.status in WITHOUT_DESIGN or not design.bom:
         raise InputError([fault(path, "status", "there is no bill here to ask for", design.status)])
     target = make_folder(Path(folder))
-    requests = requests_of(design, vendors, terms)
+    requests = list(requests_of(design, vendors, terms))
     for request in requests:
         write_whole(target / request.name, request.data)
     asked = (f"  {request.name}: {request.vendor}, {some(request.lines, 'line')}" for request in requests)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -77,7 +77,7 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
     belongs = [booked.names[index] for index in booked.of_link.tolist()]
     links = _routed_links(wiring, ports, belongs, networks)
     addressed = link_addresses(case, operate, links, live_of(wiring, there), faults)
-    planned_links = _links(wiring, ports, belongs, addressed, number)
+    planned_links = list(_links(wiring, ports, belongs, addressed, number))
     of_vrfs = vrf_links(case, operate, links, planned_links, networks, systems, faults)
     refuse_any(faults)
     planned = [
@@ -140,22 +140,19 @@ def _routed_links(
 
 def _links(
     wiring: Wiring, ports: PortPlan, belongs: Sequence[str], addressed: Addressed, stage: int
-) -> list[NamedLink]:
+) -> Iterator[NamedLink]:
     """The links of a stage, with their ends at that stage."""
     then = replace(wiring, links=at_stage(wiring, stage))
-    near, far = ports.ends(then, "a"), ports.ends(then, "b")
+    near, far = list(ports.ends(then, "a")), list(ports.ends(then, "b"))
     columns = [getattr(then.links, key).tolist() for key in ("fabric", "kind", "gbps", "cable", "stage")]
     cables = wiring.cables
     labels, media, lengths = [*cables.name, ""], [*cables.medium, ""], [*cables.length_m.tolist(), 0.0]
-    links = []
     for row, (fabric, kind, gbps, cable, since) in enumerate(zip(*columns, strict=True)):
         if since <= stage:
             subnet, a, b = addressed.links.get(row, ("", "", ""))
-            links.append(
-                NamedLink(row, wiring.fabrics[fabric], belongs[row], KINDS[kind], near[row]._replace(address=a),
-                            far[row]._replace(address=b), gbps, labels[cable], media[cable], lengths[cable], subnet)
-            )  # fmt: skip
-    return links
+            ends = near[row]._replace(address=a), far[row]._replace(address=b)
+            about = labels[cable], media[cable], lengths[cable]
+            yield NamedLink(row, wiring.fabrics[fabric], belongs[row], KINDS[kind], *ends, gbps, *about, subnet)
 
 
 def _with_subnets(networks: Sequence[NamedNetwork], addressed: Addressed) -> list[NamedNetwork]:

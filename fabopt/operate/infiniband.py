@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
@@ -183,18 +183,17 @@ def subnets_of(design: Design, plan: OperationPlan, discovery: str | None) -> li
     if ringed:
         problem = f"the servers of {', '.join(ringed)} are joined to each other, and there is no switch to route"
         raise InputError([fault("--to opensm", "", problem)])
-    return subnets_among(design, plan, fabrics, discovery)
+    return list(subnets_among(design, plan, fabrics, discovery))
 
 
 def subnets_among(
     design: Design, plan: OperationPlan, fabrics: Sequence[FabricDesign], discovery: str | None
-) -> list[Subnet]:
+) -> Iterator[Subnet]:
     """The subnets of fabrics of InfiniBand that have switches; ``discovery`` as for ``subnets_of``."""
     names = {fabric.name for fabric in fabrics}
     links = [link for link in plan.links if link.fabric in names]
     guids = made_up(nodes_of(plan, links)) if discovery is None else discovered_guids(plan, links, discovery, "--guids")
     numbers = _numbers(plan, links)
-    subnets = []
     for fabric in fabrics:
         parts = _by_subnet(plan, [link for link in links if link.fabric == fabric.name])
         managing = {
@@ -205,8 +204,7 @@ def subnets_among(
         for number, part in enumerate(parts, 1):
             name = fabric.name if len(parts) == 1 else f"{fabric.name}-{number}"
             adapters = _adapters(plan, part, guids, numbers, managing)
-            subnets.append(_subnet(plan, fabric, name, part, guids, adapters, discovery is not None))
-    return subnets
+            yield _subnet(plan, fabric, name, part, guids, adapters, discovery is not None)
 
 
 def _subnet(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,26 +68,24 @@ class PortPlan:
     def _namer(self, system: str, product: str, most_lanes: int) -> Namer | None:
         return namer_of(system, self.embedded.part(product, Switch), most_lanes)
 
-    def ends(self, wiring: Wiring, side: str) -> list[NamedPort]:
+    def ends(self, wiring: Wiring, side: str) -> Iterator[NamedPort]:
         """The port at one side (``a`` or ``b``) of every link of a wiring, without its address."""
         links = wiring.links
         keys = ("", "_nic", "_nic_port", "_cage", "_lane", "_lanes")
         columns = [getattr(links, f"{side}{key}").tolist() for key in keys]
         own_names: dict[tuple[str, str, int, int, int, int], OwnName] = {}
-        ports = []
         for design_name, row, nic, nic_port, cage, lane, lanes in zip(
             getattr(wiring, f"{side}_port"), *columns, strict=True
         ):
             if self.is_host(row):
                 name = self._hcas.get((nic, nic_port), design_name) if nic != NOTHING else design_name
-                ports.append(NamedPort(row, design_name, name, max(0, nic), nic_port - 1, 1, ""))
+                yield NamedPort(row, design_name, name, max(0, nic), nic_port - 1, 1, "")
                 continue
             key = self.systems[row], self.devices[row].product, self._most_lanes[row], cage, lane, lanes
             if key not in own_names:
                 own_names[key] = self._named(design_name, *key)
             own = own_names[key]
-            ports.append(NamedPort(row, design_name, own.name, cage, lane, lanes, "", own.alias))
-        return ports
+            yield NamedPort(row, design_name, own.name, cage, lane, lanes, "", own.alias)
 
     def _named(
         self, design_name: str, system: str, product: str, most_lanes: int, cage: int, lane: int, lanes: int
@@ -187,16 +185,14 @@ def _filled_template(template: str, device: Numbered, site: str) -> tuple[str, l
     return ("" if lacking else template.format(**values)), lacking
 
 
-def _faults(case: str, names: Sequence[str], devices: Sequence[Numbered]) -> list[Fault]:
+def _faults(case: str, names: Sequence[str], devices: Sequence[Numbered]) -> Iterator[Fault]:
     by_name = grouped((name.lower(), device.device) for name, device in zip(names, devices, strict=True))
     twice = {name: called for name, called in by_name.items() if len(called) > 1}
-    faults = []
     if twice:
         name, called = next(iter(twice.items()))
         problem = f"{some(len(twice), 'name')} of {some(sum(map(len, twice.values())), 'device')} collide"
-        faults.append(fault(case, "operate.names", f"{problem}: {name} is {first_of(called, _SHOWN)}"))
+        yield fault(case, "operate.names", f"{problem}: {name} is {first_of(called, _SHOWN)}")
     long = [name for name in names if max(map(len, name.split("."))) > _LONGEST]
     if long:
         problem = f"{some(len(long), 'name')} have more than {_LONGEST} letters between dots"
-        faults.append(fault(case, "operate.names", problem, long[0]))
-    return faults
+        yield fault(case, "operate.names", problem, long[0])

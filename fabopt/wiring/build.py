@@ -149,7 +149,7 @@ def _counted(design: Design) -> Wiring:
     """The wiring of a design as it counts its devices, cages and cables itself, whatever is in service."""
     embedded = Embedded(design)
     fabrics = [Numbers(embedded, fabric) for fabric in design.fabrics]
-    devices, first = server_devices(embedded), []
+    devices, first = list(server_devices(embedded)), []
     for numbers in fabrics:
         start = len(devices)
         devices.extend(fabric_devices(numbers))

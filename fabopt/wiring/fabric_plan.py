@@ -189,19 +189,17 @@ def table_of(devices: list[Device]) -> Devices:
     )
 
 
-def server_devices(embedded: Embedded) -> list[Device]:
+def server_devices(embedded: Embedded) -> Iterator[Device]:
     """The servers, in the order in which they fill the racks."""
     server, racks = embedded.server, embedded.design.racks
     ends = [embedded.servers_of(stage) for stage in embedded.case.stages or ()][:-1]
     height = float(server.rack_units or 1)
     units = server.units_in_rack(racks.servers_per_rack)
     places = placed((rack, unit) for rack in racks.server_racks for unit in units)
-    devices = []
     for index, (rack, unit) in enumerate(islice(places, embedded.servers)):
         name = numbered("server", "server", index)
         stage = sum(index >= end for end in ends)
-        devices.append(Device(name, "server", server.id, rack=rack, unit=unit, height_u=height, stage=stage))
-    return devices
+        yield Device(name, "server", server.id, rack=rack, unit=unit, height_u=height, stage=stage)
 
 
 def placed(places: Iterator[Place]) -> Iterator[Place]:

@@ -50,21 +50,19 @@ class Faces(NamedTuple):
 NO_FACES: Final = Faces()
 
 
-def faces_of(design: Design, wiring: Wiring) -> list[Faces]:
+def faces_of(design: Design, wiring: Wiring) -> Iterator[Faces]:
     """The faces of every device; none of attachments."""
     devices, embedded = wiring.devices, Embedded(design)
     side = embedded.server.ports_side
     with_servers = {rack for role, rack in zip(devices.role, devices.rack, strict=True) if role == "server"}
     ways = {product: _way(design, embedded, product) for product in set(_switches(wiring))}
-    faces = []
     for role, product, rack in zip(devices.role, devices.product, devices.rack, strict=True):
         if role == "server":
-            faces.append(Faces(side, "front" if side else None))
+            yield Faces(side, "front" if side else None)
         elif role in _SWITCHES:
-            faces.append(_of_switch(ways[product], side if rack in with_servers else None, rack in with_servers))
+            yield _of_switch(ways[product], side if rack in with_servers else None, rack in with_servers)
         else:
-            faces.append(NO_FACES)
-    return faces
+            yield NO_FACES
 
 
 def _switches(wiring: Wiring) -> list[str]:
@@ -182,7 +180,7 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     embedded = Embedded(design)
     floor = embedded.case.site.floor
     later = ["", *(stage.name for stage in design.stages[1:])]
-    faces = faces_of(design, wiring)
+    faces = list(faces_of(design, wiring))
     devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring), later, faces)
     if floor is None or not devices:
         problem = "there are no racks to draw: the case has no floor plan"

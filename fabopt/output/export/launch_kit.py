@@ -61,7 +61,7 @@ def files_of(asked: Exported) -> Files:
         name = fabric.fabric.name
         try:
             planes, scheme = _planes(design, fabric), _scheme(fabric)
-            links = _host_links(fabric, planes, scheme)
+            links = list(_host_links(fabric, planes, scheme))
             version = ip_version(links, scheme)
         except LaunchKitError as error:
             raise InputError([fault(f"--to {FOLDER}", "", f"{name} cannot be said to the kit: {error}")]) from None
@@ -145,7 +145,7 @@ def _scheme(fabric: SimulatedFabric) -> str:
     return SCHEMES[tiers]
 
 
-def _host_links(fabric: SimulatedFabric, planes: int, scheme: str) -> list[HostLink]:
+def _host_links(fabric: SimulatedFabric, planes: int, scheme: str) -> Iterator[HostLink]:
     """Links of servers in the order of the design, with numbers from 0; rails count the NICs of the fabric."""
     devices = {device.row: device for device in (*fabric.servers, *fabric.switches)}
     of_servers = [
@@ -159,18 +159,14 @@ def _host_links(fabric: SimulatedFabric, planes: int, scheme: str) -> list[HostL
     for pod, group in sorted({(leaf.pod, leaf.group) for _, _, leaf in of_servers}):
         of_pod = units.setdefault(pod if scheme == SCHEMES[3] else 0, {})
         of_pod[group] = len(of_pod)
-    links = []
     for link, server, leaf in of_servers:
         plane, rail = max(0, leaf.plane - 1) if planes > 1 else 0, rails[link.a.cage]
         in_pods = scheme == SCHEMES[3]
         port = f"eth_r{rail}" + f"_p{plane}" * (planes > 1)
-        links.append(
-            HostLink(
+        yield HostLink(
                 server.name.lower(), leaf.name, port, link.b.name, plane, rail,
                 units[leaf.pod if in_pods else 0][leaf.group], pods[leaf.pod] if in_pods else 0,
-            )
-        )  # fmt: skip
-    return links
+            )  # fmt: skip
 
 
 def ip_version(links: Sequence[HostLink], scheme: str) -> str:

@@ -33,7 +33,7 @@ def files_of(asked: Exported) -> Files:
     """Return ``monitoring/``; ``gnmic.yml`` only where a switch speaks gNMI."""
     design, plan = asked.design, asked.plan
     switched = [fabric for fabric in design.fabrics if fabric.protocol == INFINIBAND and fabric.structure.has_switches]
-    subnets = subnets_among(design, plan, switched, None) if switched else []
+    subnets = list(subnets_among(design, plan, switched, None)) if switched else []
     subnet_of = {link.row: subnet.name for subnet in subnets for link in subnet.links}
     files: dict[str, Content] = {
         TARGETS: target_lines(plan),

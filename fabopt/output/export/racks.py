@@ -67,17 +67,15 @@ _COLOURS = {"server": "#7b5e9e", "leaf": "#2a7f62", "spine": "#1d4e89", "core": 
             "attachment": "#52606d"}  # fmt: skip
 
 
-def pages(elevation: Elevation, name: str, mark: str = "") -> list[DrawnSheet]:
+def pages(elevation: Elevation, name: str, mark: str = "") -> Iterator[DrawnSheet]:
     """Return a page of A3 for some racks of a row each that have devices, first all from the front."""
     most = int((A3[0] - 2 * _MARGIN + _GAP) / (FRAME + _GAP))
-    sheets = []
     for rear in (False, True):
         for row in elevation.rows:
             racks = [rack for rack in (reversed(row.racks) if rear else row.racks) if rack.devices]
             for first in range(0, len(racks), most):
                 part = RackRow(row.name, tuple(racks[first : first + most]))
-                sheets.append(_sheet(elevation, [part], f"{name}: {_view(rear)}", rear, mark, A3))
-    return sheets
+                yield _sheet(elevation, [part], f"{name}: {_view(rear)}", rear, mark, A3)
 
 
 def drawing(elevation: Elevation, rows: Sequence[RackRow], name: str, rear: bool = False, mark: str = "") -> DrawnSheet:
@@ -242,7 +240,7 @@ def files_of(asked: Exported) -> Files:
         "racks.csv": csv_file(table),
         "racks.txt": elevation_lines(elevation, design.case.name),
         **dict(_drawings(design, elevation, mark)),
-        "racks.pdf": pdf_bytes(pages(elevation, design.case.name, mark)),
+        "racks.pdf": pdf_bytes(list(pages(elevation, design.case.name, mark))),
     }
 
 

@@ -36,7 +36,7 @@ class QuoteRequest(NamedTuple):
     data: bytes
 
 
-def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> list[QuoteRequest]:
+def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> Iterator[QuoteRequest]:
     """Return a workbook for each maker of the bill with its lines, or for each of ``vendors`` with all of them."""
     table = quote_table(design)
     titles = [title for title, _, _ in table.columns]
@@ -52,11 +52,9 @@ def requests_of(design: Design, vendors: Sequence[str], terms: RequestTerms) -> 
     ]
     asked = list(vendors) or list(dict.fromkeys(str(maker) for maker, _ in rows))
     names = _file_names(asked)
-    requests = []
     for vendor in asked:
         own = QuoteTable(columns, [row for maker, row in rows if vendors or maker == vendor])
-        requests.append(QuoteRequest(names[vendor], vendor, len(own.rows), _bytes(design, vendor, own, terms)))
-    return requests
+        yield QuoteRequest(names[vendor], vendor, len(own.rows), _bytes(design, vendor, own, terms))
 
 
 def _needed(design: Design) -> dict[tuple[object, object], str]:

@@ -35,7 +35,7 @@ def files_of(asked: Exported) -> Files:
         fabric for fabric in design.fabrics if fabric.protocol == "infiniband" and fabric.structure.has_switches
     ]
     if switched:
-        subnets = subnets_among(design, plan, switched, None)
+        subnets = list(subnets_among(design, plan, switched, None))
         files |= {f"{subnet.name}.topo": topo_lines(design, plan, subnet) for subnet in subnets}
         files |= {f"ibnl/{name}": lines for name, lines in system_files(design, subnets).items()}
         files[POINTS] = _points(plan, subnets)

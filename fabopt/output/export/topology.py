@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,7 +92,7 @@ def topology(design: Design, wiring: Wiring, most: int = MOST_NODES) -> Graph:
     single = len(wiring.devices) <= most
     rail_only = frozenset(fabric.name for fabric in design.fabrics if fabric.topology == "rail-only")
     classes = list(range(len(wiring.devices))) if single else _classes(wiring, most, rail_only)
-    nodes = _nodes(wiring, classes, single)
+    nodes = list(_nodes(wiring, classes, single))
     return Graph(design.case.name, tuple(nodes), tuple(_edges(wiring, classes, nodes)), not single)
 
 
@@ -135,21 +135,17 @@ def _keys(wiring: Wiring, numbers: Sequence[str], rail_only: frozenset[str]) -> 
     return [(key, frozenset(leaves.get(row, ()))) for row, key in enumerate(own)]
 
 
-def _nodes(wiring: Wiring, classes: Sequence[int], single: bool) -> list[GraphNode]:
+def _nodes(wiring: Wiring, classes: Sequence[int], single: bool) -> Iterator[GraphNode]:
     devices, sizes = wiring.devices, Counter(classes)
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for row, index in enumerate(classes):
         first.setdefault(index, row)
         last[index] = row
-    nodes = []
     for index, row in first.items():
         name = devices.name[row] if sizes[index] == 1 else f"{devices.name[row]} ... {devices.name[last[index]]}"
         rack, unit = (devices.rack[row], int(devices.unit[row])) if single else ("", 0)
-        nodes.append(
-            GraphNode(name, devices.role[row], devices.product[row], devices.fabric[row], sizes[index], rack, unit)
-        )
-    return nodes
+        yield GraphNode(name, devices.role[row], devices.product[row], devices.fabric[row], sizes[index], rack, unit)
 
 
 def _edges(wiring: Wiring, classes: Sequence[int], nodes: Sequence[GraphNode]) -> list[Edge]:

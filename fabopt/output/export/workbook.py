@@ -203,7 +203,7 @@ class _Lines:
         self.section(
             "Checks", [(check.name, f"{'ok' if check.ok else 'FAIL'}: {check.detail}") for check in design.checks]
         )
-        self.section("Assumptions", _assumptions(case_said(design)))
+        self.section("Assumptions", list(_assumptions(case_said(design))))
         self.section("Notes", [("", note) for note in design.notes])
 
     def statement(self, statement: Statement | None) -> None:
@@ -269,19 +269,17 @@ def _row_lines(table: StatedTable) -> list[tuple[str, str]]:
     ]
 
 
-def _assumptions(content: dict[str, Any], within: str = "") -> list[tuple[str, object]]:
+def _assumptions(content: dict[str, Any], within: str = "") -> Iterator[tuple[str, object]]:
     """Return the case as (key path, value) lines; lists of plain values stay on one line."""
-    lines: list[tuple[str, object]] = []
     for key, value in content.items():
         path = f"{within}.{key}" if within else key
         if isinstance(value, dict):
-            lines += _assumptions(value, path)
+            yield from _assumptions(value, path)
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
             for index, item in enumerate(value):
-                lines += _assumptions({f"{key}[{index}]": item}, within)
+                yield from _assumptions({f"{key}[{index}]": item}, within)
         elif value is not None and value != [] and value != "":
-            lines.append((path, ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
-    return lines
+            yield (path, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:

@@ -111,11 +111,10 @@ class Slice:
     length: float
 
 
-def kind_rows(design: Design) -> list[KindRow]:
+def kind_rows(design: Design) -> Iterator[KindRow]:
     """Return a row for each kind of part that is on the bill."""
     usd_sum = sum_usd(design.bom)
     power_sum = sum(row.power_w for row in design.bom)
-    kinds = []
     for kind in KINDS:
         rows = [row for row in design.bom if row.kind == kind]
         if rows:
@@ -123,8 +122,7 @@ def kind_rows(design: Design) -> list[KindRow]:
             by_fabric = tuple(sum_usd(row for row in rows if row.fabric == name) for name in fabric_names(design))
             shares = cost / usd_sum if usd_sum else 0.0, watts / power_sum if power_sum else 0.0
             bought = sum(row.quantity for row in rows)
-            kinds.append(KindRow(kind, KIND_NAMES[kind], bought, cost, by_fabric, shares[0], watts, shares[1]))
-    return kinds
+            yield KindRow(kind, KIND_NAMES[kind], bought, cost, by_fabric, shares[0], watts, shares[1])
 
 
 def fabric_names(design: Design) -> list[str]:

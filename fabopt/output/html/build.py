@@ -115,7 +115,7 @@ def _of_front(design: Design, front: Front | None) -> dict[str, Any]:
 
 
 def _of_design(design: Design, checks: tuple[Check, ...]) -> dict[str, Any]:
-    kinds = kind_rows(design)
+    kinds = list(kind_rows(design))
     pictures, floor = _of_wiring(design, checks)
     bill = bill_view(design)
     return {

@@ -97,7 +97,8 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
     stated = [conflict for conflict in others if conflict.limit != NO_SINGLE_LIMIT]
     spending = [conflict for conflict in stated if _is_spending(conflict.limit)]
     if spending:
-        values = _values(design, [needed.limit for one in spending for needed in one.together] or [spending[0].limit])
+        limits = [needed.limit for one in spending for needed in one.together] or [spending[0].limit]
+        values = list(_values(design, limits))
         yield ScreenRow("Not met", listed(values), LOST)
         return
     if stated:
@@ -119,15 +120,13 @@ def changes_of(conflict: Conflict) -> tuple[Needed, ...]:
     return conflict.together or (Needed(limit=conflict.limit, needed=conflict.needed),)
 
 
-def _values(design: Design, keys: Sequence[str]) -> list[str]:
+def _values(design: Design, keys: Sequence[str]) -> Iterator[str]:
     """Limits on spending with their values: ``a budget of $1,500,000``."""
     words = {"budget_usd": "a budget of", "power_w": "power of", "rack_units": "rack units:"}
-    told = []
     for key in dict.fromkeys(keys):
         where = key.removesuffix(f"limits.{key.rpartition('.')[2]}").removeprefix("stages.").strip(".")
         noun = words.get(key.rpartition(".")[2], key)
-        told.append(f"{noun} {_value_of(design, key)}{f' at stage {where}' if where else ''}")
-    return told
+        yield f"{noun} {_value_of(design, key)}{f' at stage {where}' if where else ''}"
 
 
 def _value_of(design: Design, key: str) -> str:

@@ -145,27 +145,21 @@ def _names(request: Request, wanted: WantedCables) -> Names:
 # ``fabopt accept``: measured bandwidths against those that a design predicts.
 
 
-@dataclass(frozen=True)
-class AcceptRequest:
-    """A design file, or ``point`` of a sweep or front, and the files of results."""
-
-    design: str
-    point: int | None
-    files: Sequence[str]
-    unchecked: bool
-
-
-def accept_results(request: AcceptRequest, json: str | None, findings: str | None) -> int:
-    """Compare results with a design, write the files asked for, print the rest; 1 where a test fails."""
+def accept_results(
+    path: str, point: int | None, results: Sequence[str], unchecked: bool, json: str | None, findings: str | None
+) -> int:
+    """Compare results with a design file, or ``point`` of a sweep or front, write the files asked for, print the rest;
+    1 where a test fails.
+    """
     check_targets([json, findings])
-    if [request.design, *request.files].count(STANDARD_STREAM) > 1:
+    if [path, *results].count(STANDARD_STREAM) > 1:
         raise InputError([fault("-", "", "only one input can come from standard input")])
-    design = saved_design(request.design, request.point)
+    design = saved_design(path, point)
     if not design.fabrics:
         allowed = "a design that was found (status optimal or feasible)"
-        raise InputError([fault(request.design, "fabrics", "there is no design here", design.status, allowed=allowed)])
-    design = proven(design, request.design, request.unchecked).design
-    acceptance = accepted(design, measured(request.files))
+        raise InputError([fault(path, "fabrics", "there is no design here", design.status, allowed=allowed)])
+    design = proven(design, path, unchecked).design
+    acceptance = accepted(design, measured(results))
     files = ((json, partial(acceptance_json, acceptance)), (findings, partial(acceptance_csv, acceptance)))
     deliver_all(files, partial(acceptance_report, acceptance), headline_of_acceptance(acceptance))
     return EXIT_DONE if acceptance.ok else EXIT_CHECK_FAILED

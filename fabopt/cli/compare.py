@@ -9,16 +9,15 @@ from functools import partial
 from pathlib import PurePath
 
 from fabopt.cli.evidence import proven, required, saved_design, wired
-from fabopt.cli.output import check_targets, deliver, say, tell
+from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
 from fabopt.cli.quotes import catalog_of_design
-from fabopt.cli.report import PAGES
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
-from fabopt.inspect.differences.compare import contrast
+from fabopt.inspect.differences.compare import Contrast, contrast
 from fabopt.inspect.differences.sides import Compared, offered, whole
 from fabopt.inspect.quote_audit import compared
-from fabopt.io.faults import refuse
+from fabopt.io.faults import refuse, refuse_any
 from fabopt.io.library import STANDARD_STREAM
 from fabopt.io.quote.reading import ENDINGS as QUOTE_ENDINGS, quote_options, read_quote
 from fabopt.output.differences import verdict
@@ -67,8 +66,7 @@ def compare_sides(request: CompareRequest, json: str | None, html: str | None, e
     if not 2 <= len(request.names) <= MOST_SIDES:
         raise InputError([fault("compare", "", "a comparison is of two designs or more", len(request.names),
                                 allowed=f"2 to {MOST_SIDES} names")])  # fmt: skip
-    if html not in (None, STANDARD_STREAM) and PurePath(str(html)).suffix.lower() not in PAGES:
-        raise InputError([fault(str(html), "", "a page is not written like this", allowed=", ".join(PAGES))])
+    refuse_any(page_faults(html))
     named = [_named(text) for text in request.names]
     check_targets([json, html])
     sides: list[Compared] = []
@@ -82,17 +80,15 @@ def compare_sides(request: CompareRequest, json: str | None, html: str | None, e
         if json is not None:
             deliver(json, no_differences_json(error.design))
         return EXIT_OF_STATUS[error.design.status]
-    result = contrast(sides, partial(_wired, is_proven=not marks))
-    if json is not None:
-        deliver(json, differences_json(result, "; ".join(marks)))
-    if html is not None:
-        ATTENDANT.draw()
-        deliver(html, differences_page(result, "; ".join(marks)))
-    if STANDARD_STREAM in (json, html):
-        tell(verdict(result))
-    else:
-        say(differences_report(result))
+    result, mark = contrast(sides, partial(_wired, is_proven=not marks)), "; ".join(marks)
+    files = ((json, partial(differences_json, result, mark)), (html, partial(_page, result, mark)))
+    deliver_all(files, partial(differences_report, result), verdict(result))
     return EXIT_CHECK_FAILED if exit_code and not result.is_equal else EXIT_DONE
+
+
+def _page(result: Contrast, mark: str) -> bytes:
+    ATTENDANT.draw()
+    return differences_page(result, mark)
 
 
 def _wired(side: Compared, is_proven: bool) -> Wiring | None:

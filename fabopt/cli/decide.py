@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from fabopt.cli.output import check_targets, deliver_all, engines_silenced, page_faults, tell
@@ -23,36 +21,24 @@ from fabopt.solution.designs import stopped_design
 MOST_SIZES = 5
 
 
-@dataclass(frozen=True)
-class DecideRequest:
-    """How a case is solved, and prices and sizes for its questions: dollars for a GPU and hour, for a server; factors
-    of size.
-    """
-
-    solve: SolveRequest
-    rent_usd: float | None
-    server_usd: float | None
-    sizes: Sequence[float]
-
-
-def decide_case(request: DecideRequest, json: str | None, html: str | None) -> int:
+def decide_case(request: SolveRequest, wanted: Wanted, json: str | None, html: str | None) -> int:
     """Solve both sides of each question, write the files asked for, print the rest."""
-    _check(request, html)
+    _check(wanted, html)
     targets = [path for path in (json, html) if path is not None]
     check_targets(targets)
-    inputs = request.solve.inputs()
-    clock = request.solve.clock()
-    with progress_shown(limit_s=request.solve.time_limit_s) as progress, engines_silenced():
+    inputs = request.inputs()
+    clock = request.clock()
+    with progress_shown(limit_s=request.time_limit_s) as progress, engines_silenced():
 
         def solve(asked: Inputs) -> Design:
             try:
                 return optimize.solve(
-                    asked, engine=request.solve.engine, clock=clock, progress=progress.say, alternatives_s=0
+                    asked, engine=request.engine, clock=clock, progress=progress.say, alternatives_s=0
                 )
             except NoAnswerError as error:
-                return stopped_design(asked, request.solve.engine, str(error))
+                return stopped_design(asked, request.engine, str(error))
 
-        decisions = decided(inputs, solve, Wanted(request.sizes, request.rent_usd, request.server_usd))
+        decisions = decided(inputs, solve, wanted)
     files = ((json, partial(decisions_json, decisions)), (html, partial(decisions_page, decisions)))
     deliver_all(files, partial(decisions_report, decisions))
     if not decisions.complete:
@@ -60,14 +46,12 @@ def decide_case(request: DecideRequest, json: str | None, html: str | None) -> i
     return EXIT_NO_ANSWER if clock.is_stopped or decisions.best.status == "unknown" else EXIT_DONE
 
 
-def _check(request: DecideRequest, html: str | None) -> None:
+def _check(wanted: Wanted, html: str | None) -> None:
     faults: list[Fault] = []
-    for option, value in (("--rent", request.rent_usd), ("--server-price", request.server_usd)):
+    for option, value in (("--rent", wanted.rent_usd), ("--server-price", wanted.server_usd)):
         if value is not None and not 0 < value < 1e9:
             faults.append(fault(option, "", "not a price", value, allowed="dollars, more than 0"))
-    if len(request.sizes) > MOST_SIZES or any(not 0 < size <= 100 for size in request.sizes):
-        faults.append(
-            fault("--size", "", "not factors of the servers", list(request.sizes), allowed="such as 0.5 or 2")
-        )
+    if len(wanted.sizes) > MOST_SIZES or any(not 0 < size <= 100 for size in wanted.sizes):
+        faults.append(fault("--size", "", "not factors of the servers", list(wanted.sizes), allowed="such as 0.5 or 2"))
     faults += page_faults(html)
     refuse_any(faults)

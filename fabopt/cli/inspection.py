@@ -124,9 +124,9 @@ def accept(
     point: Annotated[int | None, typer.Option("--point", metavar="N", help=_POINT)] = None,
 ) -> None:
     """Compare measured bandwidths with what a design should give."""
-    from fabopt.cli.as_built import AcceptRequest, accept_results
+    from fabopt.cli.as_built import accept_results
 
-    raise typer.Exit(accept_results(AcceptRequest(design, point, results, unchecked), json, findings))
+    raise typer.Exit(accept_results(design, point, results, unchecked, json, findings))
 
 
 def decide(
@@ -149,11 +149,12 @@ def decide(
     price_change: PriceChanges = None,
 ) -> None:
     """Answer what a case leaves open: protocol, speed, tiers, rails, stages, rent or build."""
-    from fabopt.cli.decide import DecideRequest, decide_case
+    from fabopt.cli.decide import decide_case
     from fabopt.cli.solving import SolveRequest
+    from fabopt.inspect.decisions.decide import Wanted
 
     solve = SolveRequest(case, engine.value, time_limit, catalog, price_change, 0)
-    raise typer.Exit(decide_case(DecideRequest(solve, rent, server_price, size or []), json, html))
+    raise typer.Exit(decide_case(solve, Wanted(size or [], rent, server_price), json, html))
 
 
 def show(design: DesignFile, point: Point = None, nearest: Nearest = False, full: Full = False) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Without a terminal there is no width to keep to; this one fits the tables.
 PLAIN_WIDTH = 120
 _STDOUT = 1
-_PAGES = (".html", ".htm")
+PAGES = (".html", ".htm")
 Heard = Callable[[], contextlib.AbstractContextManager[None]]
 
 
@@ -35,9 +35,9 @@ def check_targets(targets: Sequence[str | None]) -> None:
 
 def page_faults(target: str | None) -> list[Fault]:
     """What is wrong with the name of a file for a page: anything but HTML."""
-    if target in (None, STANDARD_STREAM) or PurePath(str(target)).suffix.lower() in _PAGES:
+    if target in (None, STANDARD_STREAM) or PurePath(str(target)).suffix.lower() in PAGES:
         return []
-    return [fault(str(target), "", "a page is not written like this", allowed=", ".join(_PAGES))]
+    return [fault(str(target), "", "a page is not written like this", allowed=", ".join(PAGES))]
 
 
 def deliver(target: str, data: bytes) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from fabopt.cli.evidence import check_whole, design_of_point, proven, saved_design, told_of
-from fabopt.cli.output import check_targets, deliver, tell
+from fabopt.cli.output import PAGES, check_targets, deliver, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
@@ -20,7 +20,6 @@ from fabopt.output.html.front_page import plot_page
 from fabopt.output.terminal.answer import headline
 from fabopt.schema.design import Design, Front
 
-PAGES = (".html", ".htm")
 PAGES_OPTION = "--pages"
 _OF_FRONT = ("the front", "run the command that wrote it again")
 

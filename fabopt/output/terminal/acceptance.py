@@ -8,7 +8,7 @@ from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.inspect.acceptance.verdicts import Acceptance
-from fabopt.output.terminal.summary import table
+from fabopt.output.terminal.summary import left_out, table
 from fabopt.output.words import printable
 from fabopt.units import some
 
@@ -32,8 +32,7 @@ def acceptance_report(acceptance: Acceptance) -> Iterator[RenderableType]:
         for verdict in verdicts[:MOST_LINES]
     ]
     yield table(_COLUMNS, rows)
-    if len(verdicts) > MOST_LINES:
-        yield Text(f"and {some(len(verdicts) - MOST_LINES, 'measurement')} more; --json has all", style="dim")
+    yield from left_out(len(verdicts), MOST_LINES, "measurement", "--json has all")
     yield from (Text(f"note: {printable(note)}") for note in acceptance.notes)
     yield Text(headline_of_acceptance(acceptance), style=f"bold {'green' if acceptance.ok else 'red'}")
 

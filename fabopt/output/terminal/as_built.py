@@ -15,6 +15,7 @@ from fabopt.inspect.planned import NO_PORT, PortName
 from fabopt.inspect.repairs import Move
 from fabopt.inspect.to_do import CHANGES, Change
 from fabopt.output.export.as_built import Shown
+from fabopt.output.terminal.summary import left_out
 from fabopt.output.words import count, printable
 from fabopt.units import some
 
@@ -30,16 +31,16 @@ def as_built_report(shown: Shown) -> Iterator[RenderableType]:
     if result.findings:
         yield Text("findings", style="bold")
         yield _findings(shown)
-        yield from _more(len(result.findings), "finding")
+        yield from left_out(len(result.findings), MOST_LINES, "finding")
     if result.repairs:
         yield Text(f"repairs, in walking order: {moves_words(result)}", style="bold")
         yield _repairs(shown)
-        yield from _more(len(result.repairs), "move")
+        yield from left_out(len(result.repairs), MOST_LINES, "move")
     if result.to_do or result.devices_to_do:
         yield Text(f"to do: {to_do_words(result)}", style="bold")
         yield _to_do(shown)
         rows = len(result.to_do or ()) + len(result.devices_to_do)
-        yield from _more(rows, "row", "--json and --html have all")
+        yield from left_out(rows, MOST_LINES, "row", "--json and --html have all")
     yield from (Text(f"note: {printable(note)}") for note in result.notes)
     yield _verdict(shown)
 
@@ -133,11 +134,6 @@ def _to_do(shown: Shown) -> Table:
     for row in to_do_rows(shown)[:MOST_LINES]:
         grid.add_row(*map(printable, row))
     return grid
-
-
-def _more(number: int, noun: str, where: str = "--json, --findings and --html have all") -> Iterator[Text]:
-    if number > MOST_LINES:
-        yield Text(f"and {some(number - MOST_LINES, noun)} more; {where}", style="dim")
 
 
 def _verdict(shown: Shown) -> Text:

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from fabopt.inspect.audit.audit import Audit
 from fabopt.inspect.audit.tables import verdict
-from fabopt.output.terminal.summary import table
+from fabopt.output.terminal.summary import left_out, table
 from fabopt.output.words import count, money, printable
-from fabopt.units import plural, some
+from fabopt.units import plural
 
 # Lines of findings that a terminal shows; files have all.
 MOST_LINES = 60
@@ -32,9 +32,7 @@ def audit_of_hand_made_report(audit: Audit) -> Iterator[RenderableType]:
     if audit.findings:
         rows = [[kind_words(finding.kind, finding.severity), finding.text] for finding in audit.findings[:MOST_LINES]]
         yield table((("rule", False), ("finding", False)), rows)
-    if len(audit.findings) > MOST_LINES:
-        more = some(len(audit.findings) - MOST_LINES, "finding")
-        yield Text(f"and {more} more; --json, --findings and --html have all", style="dim")
+    yield from left_out(len(audit.findings), MOST_LINES, "finding")
     yield from _cost(audit)
     yield from (Text(f"note: {printable(note)}") for note in audit.notes)
     yield Text(printable(headline_of_hand_made(audit)), style=f"bold {'green' if audit.ok else 'red'}")

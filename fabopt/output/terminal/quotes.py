@@ -12,7 +12,7 @@ from rich.console import RenderableType, group
 from rich.text import Text
 
 from fabopt.inspect.quote_audit import QuoteFinding, QuoteSums, verdict
-from fabopt.output.terminal.summary import table
+from fabopt.output.terminal.summary import left_out, table
 from fabopt.output.words import json_bytes, listed, money, plain, printable
 from fabopt.parts.quotes import LineStatus, Quote, QuoteLine
 from fabopt.schema.design import Design, Number
@@ -44,12 +44,12 @@ def quote_report(quote: Quote) -> Iterator[RenderableType]:
     several = len({line.sheet for line in quote.lines}) > 1
     if lines := quote.with_status("matched"):
         yield table(_MATCHED, [_matched_row(quote, line, several) for line in lines[:MOST_LINES]])
-        yield from _more(len(lines))
+        yield from left_out(len(lines), MOST_LINES, "line", "--json has all")
     for status, title in _TITLES:
         if lines := quote.with_status(status):
             yield _title(title)
             yield table(_OTHERS, [_other_row(line, several) for line in lines[:MOST_LINES]])
-            yield from _more(len(lines))
+            yield from left_out(len(lines), MOST_LINES, "line", "--json has all")
     doubts = [f"{_place(line, several)}: {doubt}" for line in quote.lines for doubt in line.doubts]
     yield from _paragraphs("In doubt: ask before you rely on it", [*doubts, *quote.doubts])
     remarks = [f"{_place(line, several)}: {remark}" for line in quote.lines for remark in line.remarks
@@ -78,12 +78,7 @@ def _paragraphs(title: str, lines: Iterable[str]) -> Iterator[RenderableType]:
     if lines:
         yield _title(title)
         yield from (Text(printable(f"  {line}")) for line in lines[:MOST_LINES])
-        yield from _more(len(lines))
-
-
-def _more(number: int) -> Iterator[RenderableType]:
-    if number > MOST_LINES:
-        yield Text(f"and {some(number - MOST_LINES, 'line')} more; --json has all", style="dim")
+        yield from left_out(len(lines), MOST_LINES, "line", "--json has all")
 
 
 def _place(line: QuoteLine, several: bool) -> str:

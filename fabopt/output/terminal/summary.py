@@ -146,6 +146,14 @@ def table(columns: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]], to
     return result
 
 
+def left_out(
+    number: int, most: int, noun: str, where: str = "--json, --findings and --html have all"
+) -> Iterator[Text]:
+    """How many of so many things a terminal does not show, and which files have them; nothing where it shows all."""
+    if number > most:
+        yield Text(f"and {some(number - most, noun)} more; {where}", style="dim")
+
+
 def _cost_table(design: Design) -> Table:
     totals = design.sums
     several = len(design.fabrics) > 1 or any(alternative.logical for alternative in design.fabrics)

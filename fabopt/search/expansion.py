@@ -42,6 +42,8 @@ RISE = 4.0
 # So many are kept at the most where they are quick to make: more are a matter of memory.
 MOST_KEPT = 5_000
 
+# Work of a size whose links run through trunks: as many bounds take as long.
+WORK_OF_TRUNKS = 60
 # A size of a batch, by its place.
 Size = tuple[AnyBatch, int]
 
@@ -342,6 +344,7 @@ class Expansion:
         key = batch.key(index), problem.item_table, problem.links, problem.site, problem.sizes, prune, weights
         candidates = known.get(key)
         if candidates is None:
+            self.settings.work.is_enough_with(WORK_OF_TRUNKS if problem.case.site.trunked else 0)
             candidates = candidates_in(problem, batch, index, prune)
             if self.keeps_candidates or len(known) < MOST_KEPT:
                 known[key] = candidates

@@ -168,8 +168,8 @@ def named_racks_are_kept(proof: Proof, cabled: CabledDesign) -> None:
 def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
     """No rack has all spines of a pod, all cores, or all leaves of a group unless it has all its servers.
 
-    Of two or more such switches, racks >= 2; spines plane by plane, cores and leaves over all planes. Source: case
-    file, ``site.rack_rules.spread_spines``, ``.spread_leaves``.
+    Of two or more such switches, racks >= 2; spines plane by plane and, rail-only, rail by rail, cores and leaves over
+    all planes. Source: case file, ``site.rack_rules.spread_spines``, ``.spread_leaves``.
     """
     rules, counts = cabled.evidence.case.site.rack_rules, Counter[str]()
     for kind, racks in spread_sets(cabled):
@@ -182,17 +182,18 @@ def devices_are_spread(proof: Proof, cabled: CabledDesign) -> None:
 def spread_sets(cabled: CabledDesign) -> Iterator[tuple[str, list[str]]]:
     """The tier and the racks of each set of two or more switches that must not share one rack."""
     devices = cabled.wiring.devices
-    sets: dict[tuple[str, str, int, int], list[str]] = defaultdict(list)
-    columns = zip(devices.fabric, devices.role, devices.plane, devices.pod, devices.group, devices.rack, strict=True)
-    for fabric, role, plane, pod, group, rack in columns:
+    sets: dict[tuple[str, str, int, int, int], list[str]] = defaultdict(list)
+    numbers = zip(devices.plane.tolist(), devices.rail.tolist(), devices.pod.tolist(), strict=True)
+    columns = zip(devices.fabric, devices.role, numbers, devices.group.tolist(), devices.rack, strict=True)
+    for fabric, role, of_spine, group, rack in columns:
         if role == "spine":
-            sets[fabric, role, int(plane), int(pod)].append(rack)
+            sets[fabric, role, *of_spine].append(rack)
         elif role == "core":
-            sets[fabric, role, 0, 0].append(rack)
+            sets[fabric, role, 0, 0, 0].append(rack)
         elif role == "leaf":
-            sets[fabric, role, 0, int(group)].append(rack)
+            sets[fabric, role, 0, 0, group].append(rack)
     own = {designed.name: _racks_of_groups(cabled, designed) for designed in cabled.evidence.design.fabrics}
-    for (fabric, role, _, number), racks in sets.items():
+    for (fabric, role, *_, number), racks in sets.items():
         if len(racks) > 1 and (role != "leaf" or own[fabric][number] != set(racks)):
             yield role, racks
 

@@ -18,6 +18,7 @@ from fabopt.schema.catalog import Fibre, Panel, Transceiver, Trunk
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
+from fabopt.search.expansion import WORK_OF_TRUNKS
 from fabopt.solution import optimize
 from fabopt.solution.question import finishing_s
 from fabopt.units import some
@@ -436,3 +437,14 @@ def test_more_time_is_kept_for_each_kind_of_links_through_trunks() -> None:
     direct, one, all_ = kept_s("direct"), kept_s({"leaf-spine": "structured"}), kept_s("structured")
     assert direct < one < all_
     assert all_ - direct == pytest.approx(2 * (one - direct))
+
+
+def test_what_is_made_with_trunks_counts_as_work() -> None:
+    """So that rows of what else there is end: each size is placed, and its trunks chosen."""
+
+    def work(cabling: object) -> int:
+        given, settings = trunked.inputs(trunked.hall(cabling)), Settings()
+        search_of(problem_of(given.case, given.catalog), settings, Clock(None), context=Context()).run()
+        return settings.work.done
+
+    assert work("structured") >= work("direct") + WORK_OF_TRUNKS

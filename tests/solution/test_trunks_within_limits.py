@@ -200,8 +200,7 @@ def test_a_front_of_latency_has_what_each_limit_gives(cabling: object) -> None:
     found = pareto_front(asked, metrics, None, Settings(), Clock(None), lambda _: None)
     points = [(point.values["capex_usd"], point.values["latency_us"]) for point in found.points]
     assert found.complete and len(points) > 2 and points == sorted(points)
-    for (dollars, us), (dearer, _) in zip(points, [*points[1:], (inf, 0)], strict=True):
+    for number, ((dollars, us), (dearer, _)) in enumerate(zip(points, [*points[1:], (inf, 0)], strict=True)):
         for most_us, cheapest in ((us, dollars), (us - 1e-6, dearer)):
-            for prune in (True, False):
-                design = solved(timed_hall(most_us, cabling), timed_products(), prune)
-                assert (usd(design) if design.fabrics else inf) == cheapest
+            design = solved(timed_hall(most_us, cabling), timed_products(), prune=number % 2 == 0)
+            assert (usd(design) if design.fabrics else inf) == cheapest

@@ -91,7 +91,10 @@ def plan_of(design: Design, wiring: Wiring, stage: int | None = None) -> Operati
         case, design.case.sha256, design.stages[number].name if design.stages else "", number, operate, planned,
         planned_links, of_vrfs.links, _with_subnets(networks, addressed),
         [*numbers.pools, *addressed.pools, *of_vrfs.pools],
-        notes_of(operate, devices, systems, ports, [fabric.name for fabric in design.fabrics if fabric.peer_links]),
+        [
+            *notes_of(operate, devices, systems, ports, [one.name for one in design.fabrics if one.peer_links]),
+            *_renumbered(there, planned_links, devices),
+        ],
     )  # fmt: skip
 
 
@@ -153,6 +156,22 @@ def _links(
             ends = near[row]._replace(address=a), far[row]._replace(address=b)
             about = labels[cable], media[cable], lengths[cable]
             yield NamedLink(row, wiring.fabrics[fabric], belongs[row], KINDS[kind], *ends, gbps, *about, subnet)
+
+
+def _renumbered(there: OperationPlan | None, links: Sequence[NamedLink], devices: Sequence[Numbered]) -> Iterator[str]:
+    """A sentence on every switch whose ports in service get other numbers."""
+    if there is None:
+        return
+    before = {
+        (there.device_at[port.device].device, port.port): port.name for link in there.links for port in (link.a, link.b)
+    }
+    ports = [(devices[port.device].device, port) for link in links for port in (link.a, link.b)]
+    changed = Counter(device for device, port in ports if before.get((device, port.port), port.name) != port.name)
+    for device, number in changed.items():
+        yield (
+            f"{some(number, 'port')} in service on {device} get other numbers: InfiniBand counts as many to each cage "
+            f"as the most split one has, and new links split one more"
+        )
 
 
 def _with_subnets(networks: Sequence[NamedNetwork], addressed: Addressed) -> list[NamedNetwork]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,14 +12,14 @@ from fabopt.schema.case import Case
 from fabopt.schema.resilience import RACK, losses_of
 
 
-def row_ends(case: Case) -> dict[str, str]:
+def row_ends(case: Case) -> Mapping[str, str]:
     """The rack of every row that holds its panels, by name of the row; none where panels are in racks of devices.
 
     The outermost that no key names for anything, at the end nearer to a cross tray, of equally near ones the first.
     """
     floor = case.site.floor
     if not floor or case.site.halls or not case.site.trunked or case.site.zones != "rows":
-        return {}
+        return MappingProxyType({})
     plan = FloorPlan(floor, _named(case))
     lost, ends = set(plan.cut_off()), dict[str, str]()
     is_last = floor.racks_per_row - floor.cross_positions[-1] < floor.cross_positions[0]
@@ -26,7 +27,7 @@ def row_ends(case: Case) -> dict[str, str]:
         racks = [plan.ids[rack] for rack in plan.racks_of(row).tolist() if plan.ids[rack] not in lost]
         if racks:
             ends[name] = racks[-1 if is_last else 0]
-    return ends
+    return MappingProxyType(ends)
 
 
 def against_rows(case: Case) -> Iterator[str]:

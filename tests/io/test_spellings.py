@@ -24,7 +24,19 @@ CASES = sorted((ROOT / "cases").glob("*.yaml"))
 # Numbers of a case that have no unit to write: counts, dates, ages, ratios of energy, and keys with an unusual unit.
 PLAIN = {
     *("rdma_priority", "rdma_dscp", "rdma_share", "cnp_priority", "cnp_dscp", "mtu", "lossless_priorities"),
-    *("servers", "gpus", "month", "ports", "boxes", "rack_units", "adds", "planes", "nics_per_server"),
+    *(
+        "servers",
+        "gpus",
+        "month",
+        "ports",
+        "per_plane",
+        "cages",
+        "boxes",
+        "rack_units",
+        "adds",
+        "planes",
+        "nics_per_server",
+    ),
     *("max_switch_hops", "minutes_per_moved_cable", "pue", "years", "rows", "racks_per_row", "cross_trays"),
     *("servers_per_rack", "ports_per_switch", "pdus_per_rack", "pdus", "checkpoint_gb", "checkpoint_window_s"),
     *(

@@ -133,7 +133,7 @@ def test_answer_claims_no_more_than_is_proven() -> None:
 
 def test_kinds_add_up_to_the_totals() -> None:
     design = solved("two fabrics")
-    rows = kind_rows(design)
+    rows = list(kind_rows(design))
     assert design.totals is not None
     assert sum(row.usd for row in rows) == design.totals.capex_usd
     assert sum(row.usd_share for row in rows) == pytest.approx(1)

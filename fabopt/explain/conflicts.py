@@ -299,8 +299,9 @@ def _unspendable(inquiry: Inquiry) -> list[Conflict]:
             inquiry, largest_conflicts, size_conflicts, *OF_PARTS, _known(size), delivery_conflicts, named_rules
         )
     demands = (ratio_conflicts, largest_conflicts, shape_conflicts, speed_conflicts, asking_conflicts)
-    others = (loss_conflicts, cabling_conflicts, delivery_conflicts, run_conflicts, named_rules)
-    return _asked(inquiry, *demands, *OF_PARTS, _known(size), more_racks, *others)
+    others = (loss_conflicts, delivery_conflicts, run_conflicts, named_rules)
+    # leads are quickly looked at, and anything else with trunks is not
+    return _asked(inquiry, cabling_conflicts, *demands, *OF_PARTS, _known(size), more_racks, *others)
 
 
 def _known(conflicts: list[Conflict]) -> Lines:

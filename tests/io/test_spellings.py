@@ -24,19 +24,7 @@ CASES = sorted((ROOT / "cases").glob("*.yaml"))
 # Numbers of a case that have no unit to write: counts, dates, ages, ratios of energy, and keys with an unusual unit.
 PLAIN = {
     *("rdma_priority", "rdma_dscp", "rdma_share", "cnp_priority", "cnp_dscp", "mtu", "lossless_priorities"),
-    *(
-        "servers",
-        "gpus",
-        "month",
-        "ports",
-        "per_plane",
-        "cages",
-        "boxes",
-        "rack_units",
-        "adds",
-        "planes",
-        "nics_per_server",
-    ),
+    *("servers", "gpus", "month", "ports", "boxes", "rack_units", "adds", "planes", "nics_per_server"),
     *("max_switch_hops", "minutes_per_moved_cable", "pue", "years", "rows", "racks_per_row", "cross_trays"),
     *("servers_per_rack", "ports_per_switch", "pdus_per_rack", "pdus", "checkpoint_gb", "checkpoint_window_s"),
     *(
@@ -51,7 +39,7 @@ PLAIN = {
         "management_units",
     ),
     *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks", "have", "queue_pairs"),
-    *("outlets_c13", "outlets_c15", "outlets_c19"),
+    *("outlets_c13", "outlets_c15", "outlets_c19", "per_plane", "cages"),
     *("network_outlets_c13", "network_outlets_c15", "network_outlets_c19"),
     *("air_dt_k", "floor_kg_m2", "breaker_share", "rack_kg", "weight_kg", "optical_margin_db"),
     *("rack", "pull", "dress", "label", "clean", "inspect", "test", "plug"),

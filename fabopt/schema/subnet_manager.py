@@ -15,6 +15,8 @@ MANAGEMENT_KEYS: Final = ("managed", "managed_twin", "max_managed_nodes")
 Managing = Literal["leaf", "spine", "core"]
 # How the note begins that hosts are attached which run subnet managers.
 HOSTS: Final = "hosts for subnet managers:"
+# How a note begins on the subnet that a pod joins.
+OF_THE_JOINED: Final = "subnet manager of both:"
 # What is said where there is no switch.
 ON_A_SERVER: Final = "one of the servers runs it, as they are joined to each other"
 

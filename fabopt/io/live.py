@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -18,7 +19,7 @@ from fabopt.io.text import DESIGN
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design, FabricDesign
-from fabopt.schema.in_service import LiveFile
+from fabopt.schema.in_service import Base, LiveFile
 from fabopt.schema.installed import fabric_at
 from fabopt.schema.operate import is_usual, span
 from fabopt.schema.plan import PlanFile
@@ -26,6 +27,14 @@ from fabopt.schema.plan import PlanFile
 AnyLive = TypeVar("AnyLive", bound=LiveFile)
 # Of the file, what a design does not go on from.
 _LEFT_OUT = ("alternatives", "notes")
+_SOLVE_ITS_CASE = "solve its case with what the point says, `fabopt solve CASE --json design.json`"
+_DESIGN = replace(
+    DESIGN,
+    instead={
+        "sweep or front": f"a point of it is no file: {_SOLVE_ITS_CASE}, and name that",
+        "plan": "a plan is taken where its file's name ends in .yaml, as `fabopt export --to plan` writes it",
+    },
+)
 
 
 class LiveDesign(NamedTuple):
@@ -60,13 +69,14 @@ def read_live(said: AnyLive, folder: Path, file: str) -> tuple[AnyLive, LiveDesi
     path, stage, plan = _named(folder, said.file)
     check_is_file(str(path))
     data = read_bytes(path)
-    design = whole_design(document_of(Design, parse_json(data, shown(path), DESIGN), shown(path)), shown(path))
+    design = whole_design(document_of(Design, parse_json(data, shown(path), _DESIGN), shown(path)), shown(path))
     content: dict[str, Any] = design.model_dump(mode="json", by_alias=True, exclude=set(_LEFT_OUT))
     said = _as_found(said, folder, {"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
     if plan is not None:
         if plan.sha256 != design.case.sha256:
+            key = "base.file" if isinstance(said, Base) else "joins.file"
             problem = f"{shown(path)} is not the design of this plan"
-            raise InputError([fault(file, "base.file", problem, said.file, hint="export the plan again")])
+            raise InputError([fault(file, key, problem, said.file, hint="export the plan again")])
         said = said.model_copy(update={"plan": plan.model_dump(mode="json", exclude_none=True)})
     told = Case.model_validate_json(json.dumps(design.case.content))
     return said, LiveDesign(design, said.stage, told, shown(path)), stage
@@ -100,7 +110,7 @@ def _named(folder: Path, text: str) -> tuple[Path, str, PlanFile | None]:
         raise InputError([fault(shown(path), "stage", "this plan is of another stage", plan.stage, allowed=stage)])
     if plan.design is None:
         problem = "this plan does not say which file its design is"
-        hint = "a point of a study has no such file: solve its case, then `fabopt export DESIGN.json --to plan`"
+        hint = f"a point of a study has none: {_SOLVE_ITS_CASE}, and export the plan of that"
         raise InputError([fault(shown(path), "design", problem, hint=hint)])
     return path.parent / plan.design, plan.stage, plan
 

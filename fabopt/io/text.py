@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import yaml
@@ -54,7 +54,7 @@ class Recognized(NamedTuple):
 # The first that fits is meant.
 RECOGNIZED = (
     Recognized("sweep or front", "the file of a sweep or front", ("case", "points"),
-               "`fabopt report` shows it; check, bom, export and report take a design of it with --point N"),
+               "`fabopt report` shows it; commands with --point N take a design of it"),
     Recognized("sensitivity", "a file of price ranges", ("case", "ranges"),
                "`fabopt sensitivity CASE` shows them; no command reads them"),
     Recognized("decisions", "a file of decisions", ("case", "decisions"),
@@ -81,19 +81,22 @@ def recognized(content: object) -> Recognized | None:
 class Kind:
     """A kind of file: its name, its possible top-level keys, and the source of such files.
 
-    ``signs``: keys that each identify this kind, whatever else is in the file.
+    ``signs``: keys that each identify this kind, whatever else is in the file. ``instead``: what to do with a file of
+    another kind, by that kind, where it is not what ``RECOGNIZED`` says.
     """
 
     name: str
     keys: tuple[str, ...]
     hint: str = ""
     signs: tuple[str, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
 
     def refusal(self, content: object, file: str) -> InputError | None:
         """Return the error for content that is no mapping of this kind, by its type and length alone; else None."""
         other = recognized(content)
         if other is not None and other.kind != self.name:
-            return InputError([fault(file, "", f"this is not a {self.name} but {other.named}", hint=other.taken)])
+            hint = self.instead.get(other.kind, other.taken)
+            return InputError([fault(file, "", f"this is not a {self.name} but {other.named}", hint=hint)])
         if isinstance(content, dict) and (are_mostly(content, self.keys) or not content.keys().isdisjoint(self.signs)):
             return None
         return InputError([unlike(file, self.name, _described(content), f"keys with values ({', '.join(self.keys)})",

@@ -82,6 +82,25 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert "nowhere.json" in str(fault)
 
 
+@pytest.mark.parametrize("key", ["base", "joins"])
+@pytest.mark.parametrize(
+    ("file", "text", "advice"),
+    [
+        ("study.json", '{"case": {}, "points": []}', "solve its case with what the point says, `fabopt solve CASE"),
+        ("plan.txt", "{plan: 1, devices: []}", "taken where its file's name ends in .yaml"),
+        ("case.json", '{"name": "live", "server": "x"}', "`fabopt solve CASE --json design.json` makes a design of it"),
+    ],
+)
+def test_a_file_of_another_kind_is_told_with_what_is_taken(
+    key: str, file: str, text: str, advice: str, tmp_path: Path
+) -> None:
+    (tmp_path / file).write_text(text)
+    with pytest.raises(InputError) as refusal:
+        inputs_from_objects({**AFTER, key: {"file": str(tmp_path / file)}}, eight())
+    (told_of_it,) = refusal.value.faults
+    assert advice in told_of_it.hint and "--point" not in told_of_it.hint
+
+
 def test_without_lengths_those_of_the_base_hold(tmp_path: Path) -> None:
     site = {key: value for key, value in AFTER["site"].items() if key != "distances_m"}
     given = inputs_from_objects(

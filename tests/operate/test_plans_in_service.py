@@ -152,8 +152,8 @@ def exported(design: Design, folder: Path, *words: str) -> Path:
     return files["plan.yaml"]
 
 
-def from_plan(plan: Path, servers: int) -> Design:
-    content = in_stages(servers) | {"base": {"file": str(plan)}}
+def from_plan(plan: Path, servers: int, key: str = "base") -> Design:
+    content = in_stages(servers) | {key: {"file": str(plan)}}
     return optimize.solve(inputs_from_objects(content, eight()), alternatives_s=0)
 
 
@@ -194,12 +194,16 @@ def test_a_plan_of_another_design_is_refused(tmp_path: Path) -> None:
     base = designed(eight(), in_stages(5, 8))
     path = exported(base, tmp_path)
     text = path.read_text()
-    for wrong, key in ((text.replace(base.case.sha256, "0" * 64), "base.file"), (without_design(text), "design")):
+    for wrong, keys in (
+        (text.replace(base.case.sha256, "0" * 64), ["base.file", "joins.file"]),
+        (without_design(text), ["design", "design"]),
+    ):
         path.write_text(wrong)
-        with pytest.raises(InputError) as refusal:
-            from_plan(path, 8)
-        (fault,) = refusal.value.faults
-        assert fault.path == key
+        for key, at in zip(("base", "joins"), keys, strict=True):
+            with pytest.raises(InputError) as refusal:
+                from_plan(path, 8, key)
+            (fault,) = refusal.value.faults
+            assert fault.path == at
     path.write_text(text)
     with pytest.raises(InputError, match="this plan is of another stage; found 'stage-2'"):
         from_plan(Path(f"{path}@stage-1"), 8)

@@ -12,6 +12,7 @@ from fabopt.io.keys import is_case
 from fabopt.rules.defaults import RULES_KEPT, WITH_ROWS, YIELDING
 from fabopt.schema.design import Alternative, BomRow, Design, FabricDesign, Metrics, Number
 from fabopt.schema.hashes import facts_of, prices_of, sha256_of
+from fabopt.schema.prediction import ServingUse
 from fabopt.units import cents, exact, milliwatts, some
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.link_kinds import LEAF_SPINE, SERVER_LEAF, all_kinds
@@ -246,6 +247,8 @@ def _runs(proof: Proof, name: str, rival: Alternative, design: Design, capex_usd
     """A model on the design of an alternative, on as many GPUs as in the answer."""
     is_served = all((waited is not None) == (design.serving is not None) for waited in (rival.ttft_s, rival.tpot_s))
     proof.holds(is_served, f"{name} says what users of a service wait for, or the answer does")
+    if has_rules_of(design, "0.3.0") and design.serving is not None and is_served:
+        _serves(proof, name, rival, design.serving)
     use = design.workload if has_rules_of(design, "0.3.0") else None
     if use is None or _GPUS.intersection(rival.change):
         return
@@ -272,6 +275,21 @@ def _runs(proof: Proof, name: str, rival: Alternative, design: Design, capex_usd
     whole = [dollars * used * use.gpus for used, dollars in (ours, others) if dollars is not None and used]
     more = (rival.capex_usd or 0) - capex_usd
     proof.holds(isclose(whole[0] + more, whole[-1], rel_tol=THREE_DIGITS), f"cost per effective GPU of {name}")
+
+
+def _serves(proof: Proof, name: str, rival: Alternative, use: ServingUse) -> None:
+    """Tokens a second of a service on the design of an alternative. With the replicas and sequences of the answer: what
+    its time of a further token allows; where other GPUs read prompts, those may be slower, within its first token.
+    """
+    told = rival.tokens_per_s
+    proof.holds(told is not None, f"{name} says how many tokens a second a service writes")
+    if told is None or _GPUS.intersection(rival.change) or not rival.ttft_s or not rival.tpot_s:
+        return
+    most = use.decode.gpus // use.decode.tensor * use.decode.at_once / rival.tpot_s
+    read = use.prefill.gpus // use.prefill.tensor * use.prefill.at_once * use.output_tokens / rival.ttft_s
+    least = min(most, read) if use.disaggregated else most
+    near = HALF_A_TOKEN + most * 1e-7
+    proof.holds(least - near <= told <= most + near, f"{told} tokens a second of {name}: {least:g} to {most:g}")
 
 
 class _Sums(NamedTuple):

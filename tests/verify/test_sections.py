@@ -40,6 +40,7 @@ AS_TRUE = {
     r"fabrics\.#\.links\.#\.runs_m (delete|null)": "the links of such a row are all of its own length",
     r"fabrics\.#\.placement\.\w+\.#\.# [+-]1": "another free unit of the same rack",
     r"(workload|serving)\.needs\.leaf_gpus -1": "fewer GPUs that share a leaf ask for no less, and here for no more",
+    r"alternatives\.#\.tokens_per_s [+-]1": "of a service whose prompts are read apart, held between what times allow",
     r"alternatives\.#\.usd_per_effective_gpu [+-]1": "held to three digits, as the utilization beside it has four",
 }
 

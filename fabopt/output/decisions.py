@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabopt.design.doubts import data_doubts
 from fabopt.inspect.decisions.decide import Decision, SolvedSide
 from fabopt.output.terminal.answer import chosen_words, metric_name, metric_value
 from fabopt.output.terminal.workload import cost_of_ratio, duration
@@ -81,7 +82,7 @@ def _ratios(design: Design) -> str:
 
 
 def _low_confidence(design: Design) -> str:
-    """The share of the purchase price whose prices are estimates or of low confidence."""
+    """The share of the purchase price whose prices are estimates or of low confidence, and parts of doubted data."""
     total = sum(float(row.total_usd) for row in design.bom) or 1
     low = 0.0
     for row in design.bom:
@@ -89,7 +90,7 @@ def _low_confidence(design: Design) -> str:
         source = price_source(body, row.length_m)
         if source.get("kind") in GUESSED or source.get("confidence") == "low":
             low += float(row.total_usd)
-    return f"{low / total:.0%} of the price is estimated"
+    return "; ".join([f"{low / total:.0%} of the price is estimated", *data_doubts(design).values()])
 
 
 def _worst_failure(design: Design) -> str:

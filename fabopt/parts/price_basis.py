@@ -16,7 +16,7 @@ from fabopt.schema.product import PriceSource, Product, Source
 PRICES = "prices:"
 # First words of the note on a switch whose price is derived, which is shown below that.
 RESTS_ON = "rests on"
-# How the note of a price's source begins that the reader of its quote has something against.
+# How a note begins on what speaks against prices or parts, and that of a price's source that its quote's reader doubts.
 IN_DOUBT = "in doubt: "
 # The basis of a price whose source has no kind.
 UNKNOWN = "unknown"
@@ -36,9 +36,9 @@ def price_source(part: Mapping[str, object], length_m: float | None) -> Mapping[
     """The source of an embedded part's price: the length's own, the price's, all lengths', else the product's; empty
     without one.
     """
-    provenance = _said(part.get("provenance"))
+    provenance = said(part.get("provenance"))
     of_price = _length_of(part, length_m).get("source") or provenance.get("price_usd")
-    return _said(of_price or (part.get("lengths") and provenance.get("lengths")) or part.get("source"))
+    return said(of_price or (part.get("lengths") and provenance.get("lengths")) or part.get("source"))
 
 
 def firm_until(part: Mapping[str, object], length_m: float | None) -> str | None:
@@ -50,11 +50,12 @@ def firm_until(part: Mapping[str, object], length_m: float | None) -> str | None
 def _length_of(part: Mapping[str, object], length_m: float | None) -> Mapping[str, object]:
     """A length of an embedded part; empty where it is not sold by length."""
     lengths = part.get("lengths")
-    sold = map(_said, lengths) if isinstance(lengths, Sequence) else ()
+    sold = map(said, lengths) if isinstance(lengths, Sequence) else ()
     return next((length for length in sold if length.get("m") == length_m), {})
 
 
-def _said(value: object) -> Mapping[str, object]:
+def said(value: object) -> Mapping[str, object]:
+    """A mapping of an embedded part; empty where it has none there."""
     return value if isinstance(value, Mapping) else {}
 
 

@@ -1,4 +1,4 @@
-"""Notes on offers of vendors, and on prices of quotes that expire before the order, or that are in doubt."""
+"""Notes on offers of vendors, prices of quotes that expire before the order, and doubts about prices and parts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
+from fabopt.design.doubts import data_doubts
 from fabopt.parts.price_basis import IN_DOUBT, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.product import PriceSource
@@ -71,16 +72,21 @@ def _named(design: Design, row: BomRow) -> str:
 
 
 def doubt_notes(design: Design) -> Iterator[str]:
-    """A warning of paid prices that their book marks as doubted, each with its first doubt."""
+    """Warnings of paid prices that their book marks as doubted, each with its first doubt, and of parts in use of whose
+    data their catalog is not sure.
+    """
     doubted: dict[str, str] = {}
     for row in design.bom:
         note = price_source(design.parts.get(row.id, {}), row.length_m).get("note")
         if row.quantity and isinstance(note, str) and note.startswith(IN_DOUBT):
-            doubted.setdefault(row.id, note.removeprefix(IN_DOUBT).split("; ")[0])
-    if doubted:
-        parts = "; ".join(f"{id_}: {doubt}" for id_, doubt in list(doubted.items())[:_MOST_NAMED])
-        more = f"; and {len(doubted) - _MOST_NAMED} more" if len(doubted) > _MOST_NAMED else ""
-        yield f"{some(len(doubted), 'price')} in doubt, as the quotes' books say: {parts}{more}"
+            doubted.setdefault(row.id, f"{row.id}: {note.removeprefix(IN_DOUBT).split('; ')[0]}")
+    for noun, why, told in (
+        ("price", ", as the quotes' books say", [*doubted.values()]),
+        ("part", " of low confidence", [*data_doubts(design).values()]),
+    ):
+        if told:
+            more = f"; and {len(told) - _MOST_NAMED} more" if len(told) > _MOST_NAMED else ""
+            yield f"{IN_DOUBT}{some(len(told), noun)}{why}: {'; '.join(told[:_MOST_NAMED])}{more}"
 
 
 def ends_early(name: str, end: str, rows: Sequence[BomRow]) -> str:

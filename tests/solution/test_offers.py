@@ -233,7 +233,7 @@ def test_prices_in_doubt_are_told_where_they_are_paid() -> None:
     parts["prices"] = [doubted]
     wanted = case(4, site={"distances_m": {"server-leaf": 3, "leaf-spine": 30}}, prices=["doubted"])
     (note,) = [note for note in run(parts, wanted)["notes"] if "in doubt" in note]
-    assert note == "1 price in doubt, as the quotes' books say: switch: `per pair` stands on the line"
+    assert note == "in doubt: 1 price, as the quotes' books say: switch: `per pair` stands on the line"
 
 
 def book(**content: Any) -> PriceBook:

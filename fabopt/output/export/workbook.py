@@ -13,6 +13,7 @@ from typing import Any
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from fabopt.design.doubts import data_doubts
 from fabopt.output.bought import case_said
 from fabopt.output.cash import has_cash
 from fabopt.output.export.alternatives import alternative_table
@@ -49,7 +50,7 @@ from fabopt.output.terminal.answer import headline, leading_notes, proof_line, s
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, first_rows
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
 from fabopt.output.words import TITLE, left_out_lines, listed, measured, money, plain, power
-from fabopt.parts.price_basis import basis_of, firm_until, price_source
+from fabopt.parts.price_basis import IN_DOUBT, basis_of, firm_until, price_source
 from fabopt.schema.design import BomRow, Design
 from fabopt.schema.finance import DOLLAR
 from fabopt.units import some
@@ -373,6 +374,7 @@ def _sums(rows: Sequence[BomRow], style: str) -> list[tuple[str, str, int | floa
 
 def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
     write_headings(sheet, _PRICES, formats["head"])
+    doubts = data_doubts(design)
     for line, ((id_, length_m), row) in enumerate({(row.id, row.length_m): row for row in design.bom}.items(), start=1):
         part = body_of(design, row) or {}
         source = price_source(part, length_m)
@@ -383,7 +385,8 @@ def _prices(sheet: Worksheet, formats: dict[str, Format], design: Design) -> Non
         values += [prices[0] if len(prices) == 1 else ", ".join(map(money, prices))]
         values += [source.get("url"), source.get("date"), source.get("kind")]
         values += [source.get("confidence") or part.get("confidence")]
-        values += ["; ".join(str(text) for text in (firm and f"firm until {firm}", note) if text) or None]
+        doubt = f"{IN_DOUBT}{doubts[id_]}" if id_ in doubts else None
+        values += ["; ".join(str(text) for text in (firm and f"firm until {firm}", note, doubt) if text) or None]
         for column, value in enumerate(values):
             style = "money" if column == 4 and len(prices) == 1 else "wrap" if column in (4, 5, 9) else "text"
             write_cell(sheet, line, column, value, formats[style])

@@ -24,7 +24,7 @@ from fabopt.output.words import (
     power,
     signed_money,
 )
-from fabopt.parts.price_basis import PRICES
+from fabopt.parts.price_basis import IN_DOUBT, PRICES
 from fabopt.schema.base import NO_SINGLE_LIMIT
 from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative, Conflict, Design, FabricDesign, NicUse, Number
@@ -53,10 +53,11 @@ def metric_value(metric: str, value: int | float) -> str:
 
 
 def leading_notes(design: Design) -> list[str]:
-    """Notes to show with the answer: the basis of its prices, bandwidth taken by fabrics on shared NICs, hosts needed
-    for management, a cliff just below, and bandwidth of pairs of switches without one.
+    """Notes to show with the answer: the basis of its prices, doubts about these and about parts, bandwidth taken by
+    fabrics on shared NICs, hosts needed for management, a cliff just below, and bandwidth of pairs of switches without
+    one.
     """
-    notes = [note for note in design.notes if note.startswith((PRICES, SHARED_PORTS, HOSTS, CLIFF))]
+    notes = [note for note in design.notes if note.startswith((PRICES, IN_DOUBT, SHARED_PORTS, HOSTS, CLIFF))]
     return [*notes, *pair_lines(design)]
 
 

@@ -56,6 +56,8 @@ MOST_LIMITS = 4
 # Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
 LABEL_WIDTH = len("Worst loss")
+# Letters of a line of words at 100 columns.
+LETTERS = 100 - LABEL_WIDTH - 8
 _LIMITS = (
     ("budget_usd", "budget", "capex_usd", dollars, dollars),
     ("power_w", "power", "power_w", power, power),
@@ -92,6 +94,13 @@ def compared_rows(design: Design) -> list[ScreenRow]:
         *labelled("Flips", flip_line(design)),
         *labelled("If kept", price_of_rules(design), OFF),
     ]
+
+
+def short(text: str, most: int = 3 * LETTERS) -> str:
+    """Text without its last parts, where it is longer than ``most`` letters."""
+    while len(text) > most and "; " in text:
+        text = text.rpartition("; ")[0]
+    return text
 
 
 def grid(rows: Iterable[ScreenRow]) -> Table:
@@ -327,9 +336,10 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
             yield ScreenRow("Prices", shares.replace("derived prices", "derived from like parts"))
         if note.startswith(RESTS_ON):
             yield ScreenRow("", named(design, note.partition(";")[0]))
-    doubts = sum(note.startswith(IN_DOUBT) for note in design.notes)
-    if doubts:
-        yield ScreenRow("", f"{some(doubts, 'price')} of quotes in doubt", LEFT_OUT)
+    doubts = (named(design, note.removeprefix(IN_DOUBT)) for note in design.notes if note.startswith(IN_DOUBT))
+    firsts = (short(doubt, LETTERS) for doubt in doubts)
+    lines = (first if len(first) <= LETTERS else first.partition(" (")[0] for first in firsts)
+    yield from labelled("In doubt", lines, LEFT_OUT)
     shown = (SHARED_PORTS, HOSTS, OF_THE_JOINED)
     notes = [note for note in design.notes if note.startswith(shown) or _is_of_planes(note)]
     rule = DEFAULT_RULES[WHOLE_SERVERS]

@@ -12,14 +12,15 @@ from fabopt.io.keys import value_at
 from fabopt.output.terminal.answer import BUDGET, conflict_quantity, infeasible_lines
 from fabopt.output.terminal.comparison import LOST_WITH, named
 from fabopt.output.terminal.first_screen import (
-    LABEL_WIDTH,
     LEFT_OUT,
+    LETTERS,
     LOST,
     MOST_NAMED,
     ScreenRow,
     grid,
     labelled,
     network_words,
+    short,
 )
 from fabopt.output.words import Number, dollars, limit_name, listed, measured, plain, power
 from fabopt.schema.base import NO_SINGLE_LIMIT
@@ -29,8 +30,7 @@ from fabopt.schema.labour import LABOUR
 from fabopt.units import some
 
 MOST_LINES, MOST_LEVERS = 15, 5
-# Letters of a line of words at 100 columns, and of the longest row.
-LETTERS = 100 - LABEL_WIDTH - 8
+# Letters of a row, and of the longest.
 MOST_LETTERS, MOST_OF_WHY = 3 * LETTERS, 6 * LETTERS
 _SPENDING = {"budget_usd": "the budget", "power_w": "the limit of power", "rack_units": "the limit of rack units"}
 _USED = {"budget_usd": "capex_usd", "power_w": "power_w", "rack_units": "rack_units"}
@@ -65,13 +65,6 @@ def _lines(row: ScreenRow) -> int:
 def _open(design: Design) -> list[str]:
     """What was found of a case for which neither a design nor the proof that there is none was found."""
     return [line.strip() for line in infeasible_lines(design)[1:]][:MOST_LEVERS] or list(design.notes[-2:])
-
-
-def short(text: str, most: int = MOST_LETTERS) -> str:
-    """Text without its last parts, where it is longer than ``most`` letters."""
-    while len(text) > most and "; " in text:
-        text = text.rpartition("; ")[0]
-    return text
 
 
 def _is_spending(limit: str) -> bool:

@@ -45,7 +45,7 @@ def of(provenance: Json, **keys: Any) -> Json:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"large": of({"cages": {**GUESS, "note": "why; ask"}})}, ["1 part of low confidence: cages of large (why, ask)"]),
+        ({"large": of({"cages": {**GUESS, "note": "a; b"}})}, ["1 part of low confidence: cages of large (a, b)"]),
         ({"large": {"confidence": "low", "source": SEEN}}, ["1 part of low confidence: large"]),
         ({"large": of({"cages": GUESS}, confidence="low")}, ["1 part of low confidence: cages of large (an estimate)"]),
         # figures, and prices, of which other notes tell

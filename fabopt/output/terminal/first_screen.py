@@ -56,8 +56,9 @@ MOST_LIMITS = 4
 # Fabrics with the names of their products; of more than these each has one line.
 MOST_NAMED = 4
 LABEL_WIDTH = len("Worst loss")
-# Letters of a line of words at 100 columns.
-LETTERS = 100 - LABEL_WIDTH - 8
+# Letters of a line of words at 100 columns, and of one of several, which end between words.
+LINE = 100 - LABEL_WIDTH - 2
+LETTERS = LINE - 6
 _LIMITS = (
     ("budget_usd", "budget", "capex_usd", dollars, dollars),
     ("power_w", "power", "power_w", power, power),
@@ -337,8 +338,8 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
         if note.startswith(RESTS_ON):
             yield ScreenRow("", named(design, note.partition(";")[0]))
     doubts = (named(design, note.removeprefix(IN_DOUBT)) for note in design.notes if note.startswith(IN_DOUBT))
-    firsts = (short(doubt, LETTERS) for doubt in doubts)
-    lines = (first if len(first) <= LETTERS else first.partition(" (")[0] for first in firsts)
+    firsts = (short(doubt, LINE) for doubt in doubts)
+    lines = (first if len(first) <= LINE else first.partition(" (")[0] for first in firsts)
     yield from labelled("In doubt", lines, LEFT_OUT)
     shown = (SHARED_PORTS, HOSTS, OF_THE_JOINED)
     notes = [note for note in design.notes if note.startswith(shown) or _is_of_planes(note)]

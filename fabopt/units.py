@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from unicodedata import combining, normalize
@@ -33,6 +34,8 @@ MILLIWATTS_PER_WATT = 1000
 MBPS_PER_GBPS = 1000
 HOURS_PER_YEAR = 8760
 NS_PER_US = 1000
+# Numbers whose exact values are kept: more than a catalog has prices.
+MOST_KNOWN = 4096
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -72,6 +75,7 @@ def largest(pairs: Iterable[tuple[Key, Amount]]) -> dict[Key, Amount]:
     return most
 
 
+@lru_cache(MOST_KNOWN)
 def exact(number: float | int | str) -> Fraction:
     """Return the number that its shortest decimal text denotes: ``exact(0.1) == Fraction(1, 10)``."""
     return Fraction(Decimal(str(number)))
@@ -83,6 +87,7 @@ def rounded(number: Fraction) -> int:
     return whole if number >= 0 else -whole
 
 
+@lru_cache(MOST_KNOWN)
 def cents(usd: float | int) -> int:
     """Dollars to whole cents, rounding half up."""
     return rounded(exact(usd) * CENTS_PER_USD)
@@ -96,6 +101,7 @@ def whole_shares(amounts: Sequence[int | Fraction], unit: int) -> list[int]:
     return [int(amount // unit) + (place in up) for place, amount in enumerate(amounts)]
 
 
+@lru_cache(MOST_KNOWN)
 def milliwatts(watts: float | int) -> int:
     """Watts to whole milliwatts, rounding half up."""
     return rounded(exact(watts) * MILLIWATTS_PER_WATT)

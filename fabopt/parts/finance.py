@@ -44,12 +44,12 @@ def compounded(base: Fraction, months: int) -> Fraction:
 
 def price_cents(list_cents: int, decline: Fraction, month: int) -> int:
     """A price at a month: it falls by the share ``decline`` a year from month 0 on."""
-    return rounded(list_cents * compounded(1 - decline, month))
+    return rounded(list_cents * compounded(1 - decline, month)) if month else list_cents
 
 
 def present_cents(cents: int, discount_rate: Fraction, month: int) -> int:
     """Present value at month 0 of a price that is paid at a month, in cents."""
-    return rounded(cents / compounded(1 + discount_rate, month))
+    return rounded(cents / compounded(1 + discount_rate, month)) if month else cents
 
 
 def yearly_present_cents(cents: int, finance: Finance, first_month: int, month: int) -> int:

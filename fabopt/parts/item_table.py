@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
@@ -148,6 +148,7 @@ class _Numbering:
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
+        self._sourced, self._quotas = cache(terms.rules.counts_vendors_of), terms.rules.quotas
         self.calendar: Calendar | None = None
         self.items: list[Item] = []
         self.single: dict[str, Item] = {}
@@ -263,8 +264,8 @@ class _Numbering:
             vendor=vendor,
             seller=(product and product.seller) or "",
             counted=self.terms.most_part_numbers(kind) is not None,
-            sourced=self.terms.rules.counts_vendors_of(kind),
-            rationed=any(quota.holds(kind, vendor) for quota in self.terms.rules.quotas),
+            sourced=self._sourced(kind),
+            rationed=any(quota.holds(kind, vendor) for quota in self._quotas),
             dated=self.terms.dated and bool(sold.lead_time_weeks),
             borne=borne,
             calendar=self.calendar,

@@ -267,7 +267,8 @@ class Item:
 
     def stock_value(self, present: bool = False, most: int | None = None) -> int:
         """Upper bound of the cents that the stock on hand saves; ``most`` as in ``least_cents``."""
-        return self.stock * max(self.least_cents(stage, present, most) for stage in range(len(self.offers)))
+        stages = range(len(self.offers)) if self.stock else ()
+        return self.stock * max((self.least_cents(stage, present, most) for stage in stages), default=0)
 
     def spares_for(self, in_use: int) -> int:
         """Spares of this part number for ``in_use`` units, if spares are counted by part number."""

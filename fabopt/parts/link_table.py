@@ -108,21 +108,22 @@ class LinkTable:
         return _OF_JOINS.of(self, (joins, run_m, longer, ends.all_), self._of_joins, joins, run_m, longer, ends.all_)
 
     def _of_joins(self, joins: tuple[_Join, ...], run_m: float, longer: bool, all_: bool) -> tuple[Assembly, ...]:
-        assemblies = [
-            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0, self._time(join))
-            for join in joins
-            for cable in self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer)
-        ]
+        assemblies = [each for join in joins for each in self._over(join, run_m, longer)]
         kept = undominated(assemblies) if self._prune and not all_ else assemblies
         return tuple(sorted(kept, key=lambda assembly: (assembly.name, assembly.length_m)))
 
     def in_all_lengths(self, near: PortType, far: PortType, protocol: str) -> tuple[Assembly, ...]:
         """Every assembly between two cages, in every length within reach: for bounds over several runs."""
-        return tuple(
-            Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0, self._time(join))
-            for join in self._joins(_Ends(near, far, protocol, False))
-            for cable in self._lengths_on_sale(join.product_id, 0.0, join.reach_m, longer=True)
-        )
+        joins = self._joins(_Ends(near, far, protocol, False))
+        return _IN_ALL_LENGTHS.of(self, joins, self._in_all_lengths, joins)
+
+    def _in_all_lengths(self, joins: tuple[_Join, ...]) -> tuple[Assembly, ...]:
+        return tuple([each for join in joins for each in self._over(join, 0.0, longer=True)])
+
+    def _over(self, join: _Join, run_m: float, longer: bool) -> list[Assembly]:
+        """An assembly in the lengths that are bought for a run; ``longer``: in all within reach."""
+        cables, time = self._lengths_on_sale(join.product_id, run_m, join.reach_m, longer), self._time(join)
+        return [Assembly(*join.kind, join.near, cable, join.far, cable.length_m or 0.0, time) for cable in cables]
 
     def _time(self, join: _Join) -> LinkTime | None:
         """How long its links take, where the case limits the time of paths."""
@@ -205,12 +206,13 @@ class LinkTable:
         return _REACHES.of(self, key, self.limits.reach_m, fibre, module, standard)
 
     @cached_property
-    def _cables_by_speed(self) -> Mapping[int, Sequence[Cable]]:
-        return grouped((parse_split(cable.ends[0].split).port_mbps, cable) for cable in self._catalog.cables)
+    def _cables_by_lanes(self) -> Mapping[frozenset[Lane], Sequence[Cable]]:
+        cables = self._catalog.cables
+        return grouped((frozenset(parse_split(end.split) for end in cable.ends), cable) for cable in cables)
 
     def _cables(self, ends: _Ends) -> Iterator[_Join]:
         near, far = ends.near, ends.far
-        for cable in self._cables_by_speed.get(near.lane.port_mbps, ()):
+        for cable in self._cables_by_lanes.get(frozenset((near.lane, far.lane)), ()):
             if cable.protocols and ends.protocol not in cable.protocols:
                 continue
             modes = {
@@ -317,6 +319,7 @@ class LinkTable:
 
 _ASSEMBLIES: Lookup[LinkTable, tuple[_Ends, float, bool], tuple[Assembly, ...]] = Lookup()
 _OF_JOINS: Lookup[LinkTable, tuple[tuple[_Join, ...], float, bool, bool], tuple[Assembly, ...]] = Lookup()
+_IN_ALL_LENGTHS: Lookup[LinkTable, tuple[_Join, ...], tuple[Assembly, ...]] = Lookup()
 _TIMES: Lookup[LinkTable, _Join, LinkTime] = Lookup()
 _TOGETHER: Lookup[LinkTable, tuple[_Ends, float], int] = Lookup()
 _JOINS: Lookup[LinkTable, _Ends, tuple[_Join, ...]] = Lookup()

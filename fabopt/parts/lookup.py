@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from typing import Generic, ParamSpec, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import finalize
 
 Owner = TypeVar("Owner")
 Key = TypeVar("Key", bound=Hashable)
@@ -20,13 +20,14 @@ class Lookup(Generic[Owner, Key, Value]):
     """
 
     def __init__(self) -> None:
-        self._tables: WeakKeyDictionary[Owner, dict[Key, Value]] = WeakKeyDictionary()
+        self._tables: dict[int, dict[Key, Value]] = {}  # by the identity of owners that are alive
 
     def table(self, owner: Owner) -> dict[Key, Value]:
         """The values of an owner that have been worked out, by key."""
-        table = self._tables.get(owner)
+        table = self._tables.get(id(owner))
         if table is None:
-            table = self._tables[owner] = {}
+            table = self._tables[id(owner)] = {}
+            finalize(owner, self._tables.pop, id(owner)).atexit = False
         return table
 
     def of(
@@ -38,12 +39,11 @@ class Lookup(Generic[Owner, Key, Value]):
         **kwargs: Arguments.kwargs,
     ) -> Value:
         """The value of a key; the first time that of ``work_out(*args, **kwargs)``."""
-        table = self.table(owner)
         try:
-            return table[key]
+            return self._tables[id(owner)][key]
         except KeyError:
             pass
-        value = table[key] = work_out(*args, **kwargs)
+        value = self.table(owner)[key] = work_out(*args, **kwargs)
         return value
 
     def __len__(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 
 from fabopt.parts.items import Item
@@ -40,12 +41,12 @@ class CageUse:
     pair_ports: int | None = None
     apart: bool = False
 
-    @property
+    @cached_property
     def halves(self) -> bool:
         """Whether two neighbours cannot both be used so."""
         return self.apart or (self.pair_ports is not None and 2 * self.lane.ports > self.pair_ports)
 
-    @property
+    @cached_property
     def lane(self) -> Lane:
         """Ports of one cage and their speed."""
         return self.port.lane
@@ -79,7 +80,7 @@ class SwitchType:
     max_ports: int
     peers: PeerCages | None = None
 
-    @property
+    @cached_property
     def up_uses(self) -> tuple[CageUse, ...]:
         """The uses that links up may have: beside a peer link those of its group."""
         if self.peers is None:

@@ -257,7 +257,7 @@ class Costs:
 
     def of(self, item: Item | None) -> Floats:
         """Weights of one item, shape (metrics,)."""
-        return self._padded[:, _column(item)]
+        return self._padded[:, -1 if item is None else item.index]
 
     def least_per_link(self, assemblies: Sequence[Assembly], near_ports: int, far_ports: int) -> Floats:
         """Least cost of a link of these assemblies, cages shared or not, shape (metrics,).
@@ -290,9 +290,9 @@ class Costs:
 
     def _parts(self, assemblies: Sequence[Assembly]) -> tuple[Floats, Floats, Floats]:
         """Weights of the near modules, cables and far modules of assemblies, each of shape (metrics, assemblies)."""
-        near = self._padded[:, [_column(assembly.near) for assembly in assemblies]]
-        cable = self._padded[:, [_column(assembly.cable) for assembly in assemblies]]
-        return near, cable, self._padded[:, [_column(assembly.far) for assembly in assemblies]]
+        near = self._padded[:, [-1 if one.near is None else one.near.index for one in assemblies]]
+        cable = self._padded[:, [one.cable.index for one in assemblies]]
+        return near, cable, self._padded[:, [-1 if one.far is None else one.far.index for one in assemblies]]
 
     def _unit_table(self, assemblies: tuple[Assembly, ...], ports_per_cage: int, near_is_big: bool) -> Floats:
         """Least weights of one cage by ports in use: shape (metrics, ports_per_cage + 1)."""
@@ -333,7 +333,3 @@ class Costs:
             )
             best = np.minimum(best, np.where(parts.fits, cost.min(axis=1), np.inf))
         return best
-
-
-def _column(item: Item | None) -> int:
-    return -1 if item is None else item.index

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 
 class Scope:
@@ -13,11 +13,23 @@ class Scope:
         self.known: dict[Hashable, object] = {}
 
 
+class Scopes(dict[tuple[str, ...], Scope]):
+    """The stores of bounds by the kinds of links on whose runs they depend; ``scope_of``: of some kinds, made once."""
+
+    def __init__(self, scope_of: Callable[[tuple[str, ...]], Scope]) -> None:
+        self._scope_of = scope_of
+
+    def __missing__(self, runs: tuple[str, ...]) -> Scope:
+        scope = self[runs] = self._scope_of(runs)
+        return scope
+
+
 class Scoped(Protocol):
     """An object that works out bounds."""
 
-    def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The store of bounds that depend on the runs of these kinds of links."""
+    @property
+    def scopes(self) -> Scopes:
+        """The stores of bounds by the kinds of links on whose runs they depend."""
 
 
 Of = TypeVar("Of", bound=Scoped)
@@ -34,9 +46,9 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
 
     def wrap(method: _Method[Of, Arguments, Bound]) -> _Method[Of, Arguments, Bound]:
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
-            known, key = self.scope(runs).known, (method, args)
+            known, key = self.scopes[runs].known, (method, args)
             try:
-                return cast(Bound, known[key])
+                return known[key]  # type: ignore[return-value]  # what this method gave for these arguments
             except KeyError:
                 pass
             bound = known[key] = method(self, *args, **kwargs)

@@ -13,7 +13,7 @@ from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.joins import attachment_joins
 from fabopt.topology.clos.shape import Shape
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.remembered import Scope, remembered
+from fabopt.topology.remembered import remembered
 
 
 class AttachmentBounds:
@@ -21,10 +21,7 @@ class AttachmentBounds:
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-
-    def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The scope of bounds that depend on the runs of these kinds of links."""
-        return self.bounds.scope(runs)
+        self.scopes = bounds.scopes
 
     def least(self) -> float:
         """Lower bound of the objective that the links of all attachments add."""

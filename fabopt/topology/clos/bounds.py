@@ -231,7 +231,7 @@ class Bounds(Hardware):
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")
     def _saving_under(self, nic: NicOption, protocol: str, down: PortType, up: PortType, tiers: int) -> Saving:
         """Most that a last group can save on any leaf type with such cages, ``tiers`` tiers counted."""
-        uses = self._leaves_by_ports(protocol)[down, up]
+        uses = self.leaves_with(protocol, down, up)
         return self._saving_of([Block(protocol, tiers, nic, *use) for use in uses], tiers)
 
     def _saving_of(self, lasts: Sequence[Block], tiers: int) -> Saving:

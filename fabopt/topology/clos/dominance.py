@@ -64,15 +64,15 @@ class SwitchRivals:
 
         Of equals all stay: one of them may be a product that is in use elsewhere.
         """
-        by_lanes = grouped((tuple(use and use.lane for use in option[1:]), option) for option in options)
-        kept: set[SwitchUse] = set()
-        for rivals in by_lanes.values():
-            best: list[SwitchUse] = []
-            for option in sorted(rivals, key=lambda rival: _switch_order(rival[0])):
-                if not any(self._is_beaten(option, other) for other in best):
-                    best.append(option)
-            kept.update(best)
-        return [option for option in options if option in kept]
+        lanes = (tuple(use and use.lane for use in option[1:]) for option in options)
+        kept: list[int] = []
+        for rivals in grouped(zip(lanes, range(len(options)), strict=True)).values():
+            best: list[int] = []
+            for place in sorted(rivals, key=lambda place: _switch_order(options[place].switch)):
+                if not any(self._is_beaten(options[place], options[other]) for other in best):
+                    best.append(place)
+            kept += best
+        return [options[place] for place in sorted(kept)]
 
     def _is_beaten(self, option: SwitchUse, other: SwitchUse) -> bool:
         (switch, *uses), (rival, *own) = option, other

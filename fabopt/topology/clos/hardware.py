@@ -19,7 +19,7 @@ from fabopt.topology.clos.link_bounds import LinkBounds
 from fabopt.topology.clos.scopes import scope_key
 from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
 from fabopt.topology.link_parts import Costs, Floats
-from fabopt.topology.remembered import Scope, remembered
+from fabopt.topology.remembered import Scope, Scopes, remembered
 from fabopt.topology.spans import group_sizes
 from fabopt.units import ceil_of, grouped
 
@@ -139,15 +139,13 @@ class Hardware(LinkBounds):
         super().__init__(problem, fabric, costs)
         self.prune = prune
         self.most = MostPorts(fabric, problem.servers)
-        self._scopes: dict[tuple[str, ...], Scope] = {}
+        self.scopes = Scopes(self._scope)
 
-    def scope(self, runs: tuple[str, ...]) -> Scope:
+    def _scope(self, runs: tuple[str, ...]) -> Scope:
         """The store of bounds that depend on the runs of these kinds of links, shared by fabrics with equal ones."""
-        if runs not in self._scopes:
-            most, site = (self.most.on_leaf, self.most.servers_in_last, self.most.on_last), self.problem.site
-            racks = site.most_in_rack, site.most_without_servers, site.rack_limits
-            self._scopes[runs] = self.costs.scope((self.prune, racks, scope_key(self.problem, self.fabric, runs, most)))
-        return self._scopes[runs]
+        most, site = (self.most.on_leaf, self.most.servers_in_last, self.most.on_last), self.problem.site
+        racks = site.most_in_rack, site.most_without_servers, site.rack_limits
+        return self.costs.scope((self.prune, racks, scope_key(self.problem, self.fabric, runs, most)))
 
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers whose port speed attachments can have too."""
@@ -218,14 +216,18 @@ class Hardware(LinkBounds):
         """Other leaf types for the last group of a block, whose cages take the same parts as the block's."""
         if not self.most.servers_in_last or block.protocol not in self.fabric.last_leaf:
             return []
-        alike = self._leaves_by_ports(block.protocol)[block.down.port, block.uplinks.port]
+        alike = self.leaves_with(block.protocol, block.down.port, block.uplinks.port)
         joined = block.leaf.peers is not None
         return [use for use in alike if use.switch.id != block.leaf.id and (use.switch.peers is not None) == joined]
 
     @remembered("attachment-leaf")
     def _leaves_by_ports(self, protocol: str) -> LeavesByPorts:
-        by_ports = leaves_by_ports(self.switches(protocol, "leaf"))
-        return {ports: self._undominated_uses(uses, protocol, of_leaves=True) for ports, uses in by_ports.items()}
+        return leaves_by_ports(self.switches(protocol, "leaf"))
+
+    @remembered("attachment-leaf")
+    def leaves_with(self, protocol: str, down: PortType, up: PortType) -> list[SwitchUse]:
+        """Uses of leaves with such cages, down and up, without those with which another one is as good."""
+        return self._undominated_uses(self._leaves_by_ports(protocol)[down, up], protocol, of_leaves=True)
 
     def share_alone(self, switch: SwitchType, down: CageUse, most: int = MOST_PORTS) -> Floats:
         """Cost share of one down port in a switch that has ``most`` of them, tiers above left out, shape (metrics,)."""

@@ -53,7 +53,7 @@ from fabopt.topology.clos.spines import Spines
 from fabopt.topology.clos.switch_sizes import leaf_size
 from fabopt.topology.family import Cutoff
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.remembered import Scope, remembered
+from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import group_sizes, groups_wanted
 from fabopt.units import Number
 
@@ -69,6 +69,7 @@ class Leaves:
 
     def __init__(self, bounds: Bounds, cutoff: Cutoff, plain: bool) -> None:
         self.bounds = bounds
+        self.scopes = bounds.scopes
         self.problem = bounds.problem
         self.fabric = bounds.fabric
         self.cutoff = cutoff
@@ -191,10 +192,6 @@ class Leaves:
     def _with_last_leaves(self, block: Block) -> list[Block]:
         """The block alone, and with every other leaf type that a last group may have."""
         return [block, *(block._replace(last=last) for last in self.bounds.last_leaves(block))]
-
-    def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The store of bounds that depend on the runs of these kinds of links."""
-        return self.bounds.scope(runs)
 
     @remembered("leaf-spine", "spine-core", "attachment-leaf")
     def _sizes(self, block: Block, rules: Hashable) -> list[tuple[Shape, Floats]]:

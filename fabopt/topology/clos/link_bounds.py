@@ -24,7 +24,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.floor_bounds import FloorBounds, LayoutBounds, NearestBounds
 from fabopt.topology.clos.floor_runs import NearKey
-from fabopt.topology.clos.joins import joins_of, run_of, runs_differ, server_joins
+from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
 from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, LinkEnds, LinkRows, LinksByClass, RunBounds
 from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
@@ -149,7 +149,7 @@ class LinkBounds:
         """Least cost of a link, with its share of parts that several links have in common."""
         if kind == "server-leaf":
             return self.runs.server_link(near, far, protocol)
-        return self.link_at(near, far, run_of(self.fabric, kind), protocol, kind)
+        return self.link_at(near, far, self.fabric.runs_m[kind], protocol, kind)
 
     def least_uplink(self, up: PortType, spine: SwitchUse, protocol: str) -> Floats:
         """Least mean cost of a leaf's link to spines, with its share of parts that several links have in common."""
@@ -182,11 +182,15 @@ class LinkBounds:
     def _most_planes(self) -> int:
         return max((nic.planes for nics in self.fabric.nics.values() for nic in nics), default=1)
 
+    @cached_property
+    def _differ(self) -> Mapping[str, bool]:
+        return {kind: runs_differ(self.problem, self.fabric, kind) for kind in self.fabric.runs_m}
+
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """Least cost of a link over a run (or, where runs differ, a longer one); infinite past the longest part on
         sale.
         """
-        longer = runs_differ(self.problem, self.fabric, kind)
+        longer = self._differ[kind]
         key, known = (near, far, run_m, protocol, longer), self.costs.least_links
         least = known.get(key)
         if least is None and longer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import fields
 from typing import Final
 
 from fabopt.floor.arrangements import InLayout, InPlaces
@@ -57,8 +56,8 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
 
 def hardware_key(fabric: FabricProblem, above_leaves: bool = False) -> Hashable:
     """Key of the hardware that bounds follow from, NICs left out; ``above_leaves``: of bounds of uplinks only."""
-    left_out = NOT_HARDWARE | OF_LEAVES if above_leaves else NOT_HARDWARE
-    named = {field.name: getattr(fabric, field.name) for field in fields(fabric) if field.name not in left_out}
+    names = sorted(fabric.__dataclass_fields__.keys() - (NOT_HARDWARE | OF_LEAVES if above_leaves else NOT_HARDWARE))
+    named = {name: getattr(fabric, name) for name in names}
     switches = tuple((protocol, tuple(roles.items())) for protocol, roles in fabric.switches.items())
     # whether rules about switches hold: the products that a rule leaves out of an offering are always the same
     rules = fabric.binding_managers is not None, fabric.binding_generations is not None, fabric.latency is not None

@@ -38,7 +38,7 @@ from fabopt.topology.direct.design import has_asked, offer_tried
 from fabopt.topology.direct.networks import DirectNetworks, DirectTopology, Ints, Load, fewest_ports, load_of
 from fabopt.topology.family import OF_SIZES, Cutoff, Sizing, SpaceRequest, Spaces
 from fabopt.topology.link_parts import Floats
-from fabopt.topology.remembered import Scope, remembered
+from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import group_sizes, in_pods, spans_of
 from fabopt.units import ceil_of
 
@@ -91,10 +91,7 @@ class SwitchedSpace(SizedSpace):
     def __init__(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> None:
         super().__init__(problem, fabric, request)
         self.bounds = request.costs.bounds(problem, fabric, request.prune)
-
-    def scope(self, runs: tuple[str, ...]) -> Scope:
-        """The store of bounds that depend on the runs of these kinds of links."""
-        return self.bounds.scope(runs)
+        self.scopes = self.bounds.scopes
 
     def _expand_all(self, cutoff: Cutoff, first: bool = False) -> None:
         blocks = sorted(self._blocks(cutoff), key=lambda bounded: float(bounded.bound[0]))

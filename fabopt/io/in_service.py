@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import repeat
 from math import ceil
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from fabopt.io.moves import faults_of_moves
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
-from fabopt.schema.design import FabricDesign
+from fabopt.schema.design import FabricDesign, LinkRow
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.resilience import PEER_LINK
 from fabopt.schema.site import Distances
@@ -125,12 +126,26 @@ def _outside(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[str, str]
             yield f"attachments.{attachment.name}", "attachments with a ratio of their own cannot be gone on from"
     if any(there.links_per_pair > fabric.structure.links_per_pair for there in fabric.growth[base.stage :][:1]):
         yield "growth", "cables that a later stage moves cannot be gone on from"
-    makes = grouped(
-        ((row.from_, row.to, row.runs_m), tuple((p.id, p.length_m) for p in row.parts)) for row in fabric.links
-    )
-    for ends, parts in makes.items():
-        if len(set(parts)) > 1:
-            yield "links", f"links of several parts cannot be gone on from: {' to '.join(ends[:2])}"
+    for row, why in _of_several_parts(fabric, base):
+        yield "links", f"links of several parts cannot be gone on from {why}: {row.from_} to {row.to}"
+
+
+def _of_several_parts(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[LinkRow, str]]:
+    """Rows of links in service of several parts of which nobody can say which make which, and why."""
+    there = {stage.name for stage in base.design.stages[: base.stage + 1]}
+    live = (row for row in fabric.links if row.stages is None or not there.isdisjoint(row.stages))
+    runs_m = ((row, [run for run, name in zip(row.runs_m or (), row.stages or repeat(""), strict=False)
+                     if row.stages is None or name in there]) for row in live)  # fmt: skip
+    for rows in grouped(((row.from_, row.to, row.attachment, row.scope, *runs), row) for row, runs in runs_m).values():
+        row = rows[0]
+        if len({tuple((part.id, part.end, part.length_m) for part in one.parts) for one in rows}) == 1:
+            continue
+        if row.attachment is not None:
+            yield row, "at an attachment"
+        elif fabric.growth and any(one.stages is None for one in rows):
+            yield row, "where cages have several ports at both ends"
+        elif any(not there.issuperset(one.stages or ()) for one in rows):
+            yield row, "at a stage whose cages later ones fill"
 
 
 def _unlike(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterator[Fault]:

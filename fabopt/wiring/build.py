@@ -20,8 +20,8 @@ from fabopt.wiring.attachment_links import attached, attached_above
 from fabopt.wiring.cage_pairs import in_pairs
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
-from fabopt.wiring.in_service import in_service_of, kept, stays_whole
-from fabopt.wiring.join import UNMADE, CabledLinks, at_slots
+from fabopt.wiring.in_service import in_service_of, kept, parts_in_service, stays_whole
+from fabopt.wiring.join import UNMADE, CabledLinks, LiveParts, at_slots
 from fabopt.wiring.joined import beside, joined_wiring
 from fabopt.wiring.model import KINDS, Ints, Wiring
 from fabopt.wiring.moved import with_moves
@@ -141,12 +141,15 @@ def wiring_of(design: Design) -> Wiring:
         live = joined_wiring(design, wiring_of)
         return wiring if live is None else beside(design, wiring, live)
     base = there.designed
-    whole = kept(design, wiring, base, _counted) if stays_whole(design) else with_moves(design, wiring, base)
-    return there.ports.of(whole)
+    if not stays_whole(design):
+        return there.ports.of(with_moves(design, wiring, base))
+    if parts := parts_in_service(design, wiring, base, _counted):
+        wiring = _counted(design, parts)
+    return there.ports.of(kept(design, wiring, base, _counted))
 
 
-def _counted(design: Design) -> Wiring:
-    """The wiring of a design as it counts its devices, cages and cables itself, whatever is in service."""
+def _counted(design: Design, live: LiveParts | None = None) -> Wiring:
+    """The wiring of a design as it counts its devices, cages and cables itself, whatever is in service but ``live``."""
     embedded = Embedded(design)
     fabrics = [Numbers(embedded, fabric) for fabric in design.fabrics]
     devices, first = list(server_devices(embedded)), []
@@ -156,7 +159,9 @@ def _counted(design: Design) -> Wiring:
         first.append(first_rows(devices, start, numbers.fabric.name))
     table, before, logical = table_of(devices), nics_before(fabrics), logical_before(fabrics)
     plans = [
-        FabricPlan(numbers, index, first[index], runs_of(embedded, numbers.fabric, table), before[index], logical)
+        FabricPlan(
+            numbers, index, first[index], runs_of(embedded, numbers.fabric, table), before[index], logical, live or {}
+        )
         for index, numbers in enumerate(fabrics)
     ]
     cabled = [kinds for plan in plans for cabler in cablers_of(plan.numbers.fabric.structure) for kinds in cabler(plan)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice, repeat
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.wiring.assembly import Carries, RowAssembly, assembly_of
 from fabopt.wiring.design_file import Embedded, divide
-from fabopt.wiring.join import CabledLinks, Cages, RealizedRow, cables_of, deal, down_cages
+from fabopt.wiring.join import CabledLinks, Cages, LiveParts, RealizedRow, cables_of, deal, down_cages
 from fabopt.wiring.model import NOTHING, Devices, Ints, Lent, Mask, Role
 from fabopt.wiring.numbers import Numbers, ServerNics
 from fabopt.wiring.runs import Runs
@@ -33,7 +33,8 @@ class FabricPlan:
     """A fabric while it is cabled.
 
     ``fabric``: its index in the design; ``first``: the row of its first device of each role; ``before``: NICs and cages
-    of a server that earlier fabrics have; ``logical``: NICs and cages before those of each logical fabric.
+    of a server that earlier fabrics have; ``logical``: NICs and cages before those of each logical fabric; ``live``:
+    parts that links have in service, by kind and devices, in their order.
     """
 
     numbers: Numbers
@@ -42,6 +43,7 @@ class FabricPlan:
     runs: Runs
     before: ServerNics
     logical: Mapping[str, ServerNics]
+    live: LiveParts = field(default_factory=dict)
 
     def rows(self, near: str, far: str, attachment: str | None = None, scope: str | None = None) -> list[LinkRow]:
         """The file's rows of one kind of links; raises ``LookupError`` where it has none."""
@@ -96,7 +98,9 @@ class FabricPlan:
 
     def dealt(self, cabled: CabledLinks, rows: Sequence[LinkRow], lanes: Lanes) -> CabledLinks:
         """The links, each with its row of the file."""
-        deal(cabled, self._shares(rows, cabled.assemblies, lanes))
+        ends = [(cabled.kind, a, b) for a, b in zip(cabled.a.tolist(), cabled.b.tolist(), strict=True)]
+        parts = {one: iter(self.live[one]) for one in ends if self.live}
+        deal(cabled, self._shares(rows, cabled.assemblies, lanes), [next(parts[one]) for one in ends if parts])
         return cabled
 
     def cabled(self, parts: Sequence[CabledLinks], lent: Lent | None = None) -> CabledKinds:

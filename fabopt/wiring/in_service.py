@@ -23,6 +23,7 @@ from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered
 from fabopt.wiring.found import OtherPorts, as_found
+from fabopt.wiring.join import LinkParts, LiveParts
 from fabopt.wiring.model import NOTHING, Ints, Links, Mask, Wiring, at_stage, wiring_at
 from fabopt.wiring.tables import cable_name
 
@@ -85,6 +86,26 @@ def kept(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design
     Raises ``ValueError`` where its first stage is not the base.
     """
     return _Kept(design, wiring, base, counted).whole
+
+
+def parts_in_service(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring]) -> LiveParts:
+    """Parts that links have in the base, by kind and devices, in their order; none where those alike are of one.
+
+    ``counted``: makes the wiring of a design as it counts. Raises ``ValueError`` as ``kept`` does.
+    """
+    rows = (row for fabric in design.fabrics for row in fabric.links if design.stages[0].name in (row.stages or ()))
+    alike = grouped(((row.from_, row.to, row.attachment, row.runs_m), row.parts) for row in rows).values()
+    if all(
+        len({tuple((part.id, part.end, part.length_m) for part in row) for row in of_kind}) == 1 for of_kind in alike
+    ):
+        return {}
+    cables, links, there = base.cables, wiring.links, np.full(len(wiring.links), NOTHING)
+    own, other = _Kept(design, wiring, base, counted).pairs
+    there[own] = base.links.cable[other]
+    parts = zip(cables.part, cables.length_m.tolist(), cables.a_module, cables.b_module, strict=True)
+    of_cable: list[LinkParts] = [*parts, None]
+    columns = (column.tolist() for column in (links.kind, links.a, links.b, there))
+    return grouped(((kind, a, b), of_cable[cable]) for kind, a, b, cable in zip(*columns, strict=True))
 
 
 class _Kept:

@@ -5,7 +5,7 @@ Arrays of cages and lanes have shape (slots,).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -119,18 +119,37 @@ class RealizedRow:
     stages: tuple[int, ...] | None = None
 
 
+# Of a link: product and length of its cable, and both modules; None where it is free to be of any row.
+LinkParts = tuple[str, float, str, str] | None
+# Those of links that have to be of theirs, by kind and devices, in the order of the links.
+LiveParts = Mapping[tuple[int, int, int], Sequence[LinkParts]]
+
+
 class CageKind(NamedTuple):
-    """Key of equal cages that are dealt to rows: the length class and the stage of each link (None: all are equal), and
-    their ports.
+    """Key of equal cages that are dealt to rows: the length class and the stage of each link (None: all are equal),
+    their ports, and parts in service.
     """
 
     runs_m: tuple[float, ...] | None
     stages: tuple[int, ...] | None
     ports: int
+    parts: LinkParts
+
+    def may_be_of(self, assembly: RowAssembly) -> bool:
+        """Whether a row of an assembly may have such cages."""
+        if self.parts is None:
+            return True
+        part, length_m, *modules = self.parts
+        cables = [(part, length_m)] if part or assembly.cables else []
+        return modules == [assembly.near_module, assembly.far_module] and all(
+            one in [cable[:2] for cable in assembly.cables] for one in cables
+        )
 
 
-def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
+def deal(cabled: CabledLinks, shares: Sequence[RealizedRow], live: Sequence[LinkParts] = ()) -> None:
     """Give every link its row of the file; of several rows each gets its number of whole cages, in order.
+
+    ``live``: parts of each link that is in service, if its row has to have them.
 
     Raises ``ValueError`` where the rows' cages are not those that the links occupy.
     """
@@ -144,6 +163,10 @@ def deal(cabled: CabledLinks, shares: Sequence[RealizedRow]) -> None:
     device, cages = (cabled.a, cabled.near) if by_near else (cabled.b, cabled.far)
     order, start, size = _grouped(_codes(device, cages.cage))
     kinds = _kinds(cabled, shares, order, start, size)
+    if live:
+        of_cages = [[live[link] for link in links] for links in np.split(order, start[1:].tolist())]
+        parts = (next((one for one in of_cage if one is not None), None) for of_cage in of_cages)
+        kinds = [kind._replace(parts=own) for kind, own in zip(kinds, parts, strict=True)]
     free = grouped((kinds[index], index) for index in range(len(start)))
     for row, share in enumerate(shares):
         for kind, count in _kinds_taken(share, free, cabled.assemblies[row]).items():
@@ -181,7 +204,7 @@ def _kinds(cabled: CabledLinks, shares: Sequence[RealizedRow], order: Ints, star
     if shares[0].stages is not None:
         when = cabled.stage[order].tolist()
         stages = [tuple(when[first:last]) for first, last in spans]
-    return [CageKind(*kind) for kind in zip(runs, stages, size.tolist(), strict=True)]
+    return [CageKind(*kind, None) for kind in zip(runs, stages, size.tolist(), strict=True)]
 
 
 def _kinds_taken(share: RealizedRow, free: dict[CageKind, list[int]], assembly: RowAssembly) -> dict[CageKind, int]:
@@ -190,6 +213,7 @@ def _kinds_taken(share: RealizedRow, free: dict[CageKind, list[int]], assembly: 
         kind
         for kind, cages in free.items()
         if cages and share.runs_m in (None, kind.runs_m) and share.stages in (None, kind.stages)
+        if kind.may_be_of(assembly)
     ]
     most, ports = [len(free[kind]) for kind in kinds], [kind.ports for kind in kinds]
     counts = _split(share.cages, share.links, share.cables, most, ports, assembly)

@@ -34,9 +34,9 @@ from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
-from fabopt.topology.clos.in_service import with_parts_in_service
 from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
+from fabopt.topology.clos.parts_in_service import with_parts_in_service
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices

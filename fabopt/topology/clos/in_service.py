@@ -18,10 +18,10 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.schema.attachment import HostPort
-from fabopt.schema.fabric_design import FabricDesign, LinkRow
+from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.structure import Structure
 from fabopt.schema.tiers import PortUse
-from fabopt.topology.candidate import Candidate, Choice, End, Option
+from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, SwitchUse, last_endpoints, most_endpoints
@@ -261,36 +261,6 @@ def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> b
     group, k = now.group_of_leaf(leaf), np.where(now.is_of_last(leaf), now.last_k, now.k)
     first, last = (now.servers_of_groups(group, servers) * k for servers in (there.servers, now.servers))
     return bool(((first == last) | ((first % lanes == 0) & (last % lanes == 0))).all())
-
-
-def with_parts_in_service(there: InService, choices: Sequence[Choice]) -> tuple[Choice, ...] | None:
-    """Choices with the options that leave the parts in service where they are; None where one has none."""
-    kept = tuple(
-        replace(choice, options=tuple(option for option in choice.options if _keeps(there, option)))
-        for choice in choices
-    )
-    return kept if all(choice.options for choice in kept) else None
-
-
-def _keeps(there: InService, option: Option) -> bool:
-    """Whether the parts of the first stage are those in service, in their lengths."""
-    for row in option.rows:
-        if row.stage == 0 and row.links:
-            own = {(part.item.id, part.item.length_m, part.end) for part in row.parts}
-            ends, runs = (row.near, row.far, row.attachment, row.scope), [*map(there.counted_m, row.runs_m or ())]
-            if runs and row.stages:
-                runs = [run for run, stage in zip(runs, row.stages, strict=True) if stage == 0]
-            rows = (used for used in there.fabric.links if (used.from_, used.to, used.attachment, used.scope) == ends)
-            if not any(there.runs_of(used) == runs and _are_parts_of(own, used, there.is_whole) for used in rows):
-                return False
-    return True
-
-
-def _are_parts_of(own: set[tuple[str, float | None, End | None]], used: LinkRow, are_all: bool) -> bool:
-    """Whether some parts are those of a row of the file; ``are_all``: whether all of the row is in service."""
-    parts = {(part.id, part.length_m, part.end) for part in used.parts}
-    products = [{(part, end) for part, _, end in of_one} for of_one in (own, parts)]
-    return own == parts if are_all else own <= parts and products[0] == products[1]
 
 
 def with_switches_in_service(fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fabopt.errors import Fault, fault
 from fabopt.schema.case import Case
 from fabopt.schema.fabric_design import FabricDesign
+from fabopt.units import grouped
 
 
 def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], file: str) -> Iterator[Fault]:
@@ -29,6 +30,11 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
             yield fault(file, key, "does not go with `base.move`", hint=hint)
     hint = "leave it out, so that nothing moves, or design the base with"
     for fabric in fabrics:
+        makes = grouped(((row.from_, row.to, row.attachment), {part.id for part in row.parts}) for row in fabric.links)
+        for (near, far, _), parts in makes.items():
+            if any(one != parts[0] for one in parts):
+                problem, kind = "does not go with links of several parts in service", f"{near}-{far}"
+                yield fault(file, "base.move", problem, kind, hint="leave it out, so that nothing moves")
         if fabric.clos.last_group is not None:
             problem = "does not go with a last group of its own"
             yield fault(file, "base.move", problem, fabric.name, hint=f"{hint} `groups: equal`")

@@ -115,8 +115,8 @@ def _sizes(option: Option) -> Sizes:
 
 
 def _sizes_of(rows: Sequence[LinkRow]) -> Sizes:
-    each = ((row.count, row.from_cages, row.to_cages, sum(part.quantity for part in row.parts)) for row in rows)
-    return tuple(map(sum, zip(*each, strict=True)))
+    of_rows = ((row.count, row.from_cages, row.to_cages, sum(part.quantity for part in row.parts)) for row in rows)
+    return tuple(map(sum, zip(*of_rows, strict=True)))
 
 
 def _ways(units: Sequence[int], sizes: Sequence[Sequence[Sizes]], wanted: Sequence[Sizes]) -> Iterator[list[list[int]]]:

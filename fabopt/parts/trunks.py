@@ -9,11 +9,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.growth import PulledWord
+from fabopt.units import summed
+
+Ints = NDArray[np.int64]
 
 
 class TrunkPiece(NamedTuple):
@@ -40,12 +49,54 @@ class TrunkedRoute(NamedTuple):
     trunks: Pieces
 
 
-class TrunkedKind(NamedTuple):
+class Routes(NamedTuple):
+    """Routes between the panels of two racks.
+
+    ``racks``: of both ends, as indices of a floor, shape (2, routes); ``links``, ``legs``: there by every stage, shape
+    (routes, stages).
+    """
+
+    racks: Ints
+    links: Ints
+    legs: Ints
+
+
+class Covers(NamedTuple):
+    """The cheapest pieces for the numbers of some rows, most of which are like others: each once, and which of them a
+    row has, shape (rows,).
+    """
+
+    pieces: tuple[Pieces, ...]
+    of_row: Ints
+
+    @property
+    def by_row(self) -> Iterator[Pieces]:
+        """The pieces of every row."""
+        return (self.pieces[number] for number in self.of_row.tolist())
+
+    @property
+    def uses(self) -> Iterator[tuple[tuple[int, Item], int]]:
+        """How many of all rows, by number of the stage and item."""
+        rows: list[int] = np.bincount(self.of_row, minlength=len(self.pieces)).tolist()
+        for pieces, number in zip(self.pieces, rows, strict=True):
+            yield from (((stage, item), count * number) for stage, item, count in pieces)
+
+
+class Trunking(NamedTuple):
+    """Trunks of every route, and panels of ``racks``, indices of a floor in rising order."""
+
+    trunks: Covers
+    panels: Covers
+    racks: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class TrunkedKind:
     """Links of one kind through trunks and panels.
 
     ``jumper``: at both ends of every link between zones, and all of one within a zone; ``zones``: rows with the rack of
     their panels, none where these are in racks of devices; ``far``: links between zones that each stage adds;
-    ``panels``: of every rack, by its id.
+    ``ids``: of the racks of the floor.
     """
 
     kind: str
@@ -54,62 +105,70 @@ class TrunkedKind(NamedTuple):
     jumper: Item
     zones: tuple[tuple[str, str], ...]
     far: tuple[int, ...]
-    routes: tuple[TrunkedRoute, ...]
-    panels: tuple[tuple[str, Pieces], ...]
+    ids: Sequence[str]
+    between: Routes
+    trunking: Trunking
+
+    @property
+    def routes(self) -> Iterator[TrunkedRoute]:
+        """The routes in the order of the floor."""
+        ends, (_, links, legs) = self.between.racks.tolist(), self.between
+        numbers = zip(*ends, links[:, -1].tolist(), legs[:, -1].tolist(), self.trunking.trunks.by_row, strict=True)
+        for a, b, *others in numbers:
+            yield TrunkedRoute(self.ids[a], self.ids[b], *others)
+
+    @property
+    def panels(self) -> Iterator[tuple[str, Pieces]]:
+        """The panels of every rack, by its id."""
+        racks = (self.ids[rack] for rack in self.trunking.racks.tolist())
+        return zip(racks, self.trunking.panels.by_row, strict=True)
 
     @property
     def further_m(self) -> float:
         """Metres of the longest way beyond one jumper: a trunk, and the other jumper."""
-        trunks = (item for route in self.routes for _, item, _ in route.trunks)
+        trunks = (item for (_, item), _ in self.trunking.trunks.uses)
         return (self.jumper.length_m or 0.0) + max((item.length_m or 0.0 for item in trunks), default=0.0)
 
-    @property
-    def uses(self) -> dict[tuple[int, Item], int]:
+    @cached_property
+    def uses(self) -> Mapping[tuple[int, Item], int]:
         """Jumpers at far ends, trunks and panels, by (number of the stage, item)."""
-        uses = Counter({(stage, self.jumper): far for stage, far in enumerate(self.far)})
-        for pieces in (*(route.trunks for route in self.routes), *(panels for _, panels in self.panels)):
-            for stage, item, count in pieces:
-                uses[stage, item] += count
-        return dict(uses)
+        jumpers = (((stage, self.jumper), far) for stage, far in enumerate(self.far))
+        return summed(chain(jumpers, self.trunking.trunks.uses, self.trunking.panels.uses))
 
 
-class RackRoute(NamedTuple):
-    """Legs between two racks, as indices of a floor, by each stage, and the trunks that are long enough."""
-
-    a: int
-    b: int
-    legs: tuple[int, ...]
-    trunks: tuple[TrunkPiece, ...]
-
-
-class Trunking(NamedTuple):
-    """Trunks of every route, and panels of every rack by its index."""
-
-    routes: tuple[Pieces, ...]
-    panels: Mapping[int, Pieces]
-
-
-def least_trunking(routes: Sequence[RackRoute], panels: tuple[TrunkPiece, ...], pulled: PulledWord) -> Trunking | None:
+def least_trunking(
+    routes: Routes,
+    trunks: Sequence[Sequence[TrunkPiece]],
+    of_route: Ints,
+    panels: Sequence[TrunkPiece],
+    pulled: PulledWord,
+) -> Trunking | None:
     """The cheapest trunks and panels of some routes; None if no trunk is long enough for a route, or no panel is there.
 
     Rules ``trunks_hold_legs`` and ``panels_hold_trunks``: by every stage legs of a route <= those of its trunks; legs
-    of the routes that end in a rack <= ports of its panels.
+    of the routes that end in a rack <= ports of its panels. ``of_route``: which of ``trunks`` are long enough, shape
+    (routes,).
     """
-    ports: dict[int, tuple[int, ...]] = {}
-    # most routes are like others
-    alike = {(route.legs, id(route.trunks)): route for route in routes}
-    known = {key: cover_of(route.legs, route.trunks, pulled) for key, route in alike.items()}
-    for route in routes:
-        for rack in (route.a, route.b):
-            ports[rack] = tuple(map(sum, zip(route.legs, ports.get(rack, (0,) * len(route.legs)), strict=True)))
-    trunks = [known[route.legs, id(route.trunks)] for route in routes]
-    held = {rack: cover_of(counts, panels, pulled) for rack, counts in sorted(ports.items())}
-    if None in trunks or None in held.values():
-        return None
-    return Trunking(
-        tuple(pieces for pieces in trunks if pieces is not None),
-        {rack: pieces for rack, pieces in held.items() if pieces is not None},
-    )
+    racks, of_end = np.unique(routes.racks, return_inverse=True)
+    ports = np.zeros((len(racks), routes.legs.shape[1]), dtype=np.int64)
+    for ends in of_end.reshape(routes.racks.shape):
+        np.add.at(ports, ends, routes.legs)
+    held = _covers(routes.legs, trunks, of_route, pulled), _covers(ports, [panels], 0 * racks, pulled)
+    return None if held[0] is None or held[1] is None else Trunking(held[0], held[1], racks)
+
+
+def _covers(needs: Ints, pieces: Sequence[Sequence[TrunkPiece]], of_row: Ints, pulled: PulledWord) -> Covers | None:
+    """The cheapest pieces that hold so much by each stage, shape (rows, stages), row by row; None if there are none for
+    one. ``of_row``: which of ``pieces`` do, shape (rows,).
+    """
+    code = of_row
+    for added in needs.T:
+        code = np.unique(code * (int(added.max(initial=0)) + 1) + added, return_inverse=True)[1]
+    first, place = np.unique(code, return_index=True, return_inverse=True)[1:]
+    alike = zip(of_row[first].tolist(), needs[first].tolist(), strict=True)
+    found = [cover_of(tuple(numbers), tuple(pieces[which]), pulled) for which, numbers in alike]
+    covers = tuple(cover for cover in found if cover is not None)
+    return Covers(covers, place) if len(covers) == len(found) else None
 
 
 def cover_of(needs: tuple[int, ...], pieces: tuple[TrunkPiece, ...], pulled: PulledWord = "when_lit") -> Pieces | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 
 from fabopt.parts.items import Item, Offer
-from fabopt.parts.trunks import Pieces, RackRoute, TrunkPiece, cover_of, least_trunking
+from fabopt.parts.trunks import Pieces, Routes, TrunkPiece, cover_of, least_trunking
 from fabopt.schema.growth import PulledWord
 
 
@@ -42,20 +43,27 @@ def cost(of: tuple[TrunkPiece, ...], chosen: Pieces) -> tuple[int, int]:
     return spent, sum(by_item[one].holds * n for _, one, n in chosen)
 
 
+def routes(pairs: list[tuple[int, int]], legs: list[int]) -> Routes:
+    """Routes between pairs of racks, as many links as legs on each."""
+    there = np.array(legs)[:, np.newaxis]
+    return Routes(np.array(pairs).T, there, there)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_trunks_and_panels_cost_the_least(seed: int) -> None:
     """Up to three of the routes between four zones, three types of trunk, two of panels."""
     rng = random.Random(seed)
     panels = pieces(rng, "panel", 2, 9)
     pairs = rng.sample([(0, 1), (0, 2), (1, 2), (2, 3)], rng.randint(1, 3))
-    routes = [RackRoute(a, b, (rng.randint(1, 14),), pieces(rng, "trunk", 3, 6)) for a, b in pairs]
-    chosen = least_trunking(routes, panels, "when_lit")
+    legs_of = [rng.randint(1, 14) for _ in pairs]
+    trunks, of_route = [pieces(rng, "trunk", 3, 6) for _ in range(2)], [rng.randrange(2) for _ in pairs]
+    chosen = least_trunking(routes(pairs, legs_of), trunks, np.array(of_route), panels, "when_lit")
     assert chosen is not None
-    for route, trunks in zip(routes, chosen.routes, strict=True):
-        spent, holds = cost(route.trunks, trunks)
-        assert spent == least(*route.legs, route.trunks) and holds >= route.legs[0]
-    for rack, held in chosen.panels.items():
-        legs = sum(route.legs[0] for route in routes if rack in (route.a, route.b))
+    for legs, which, found in zip(legs_of, of_route, chosen.trunks.by_row, strict=True):
+        spent, holds = cost(trunks[which], found)
+        assert spent == least(legs, trunks[which]) and holds >= legs
+    for rack, held in zip(chosen.racks.tolist(), chosen.panels.by_row, strict=True):
+        legs = sum(legs for legs, pair in zip(legs_of, pairs, strict=True) if rack in pair)
         spent, holds = cost(panels, held)
         assert spent == least(legs, panels) and holds >= legs
 
@@ -99,5 +107,7 @@ def test_trunks_of_stages_cost_the_least(seed: int) -> None:
 def test_nothing_is_taken_where_none_is_long_enough() -> None:
     piece = TrunkPiece((1,), 1, item(0, "trunk", 1))
     assert cover_of((3,), (piece,)) == ((0, piece.item, 3),)
-    assert least_trunking([RackRoute(0, 1, (1,), ())], (piece,), "any") is None
-    assert least_trunking([RackRoute(0, 1, (1,), (piece,))], (), "any") is None
+    one = routes([(0, 1)], [1]), [(piece,), ()]
+    assert least_trunking(*one, np.array([0]), (piece,), "any") is not None
+    assert least_trunking(*one, np.array([1]), (piece,), "any") is None
+    assert least_trunking(*one, np.array([0]), (), "any") is None

@@ -157,9 +157,9 @@ def _ways_of_kind(
     Rule ``trunks_hold_legs``: with ``structured`` some links of the kind run between racks.
     """
     between = links_between(problem, clos, kind)
-    if word == "any" or not between.links:
+    if word == "any" or not between.number:
         yield None
-    if between.routes and not _shares_cages(fabric, clos, kind):
+    if between.links.size and not _shares_cages(fabric, clos, kind):
         yield from ways_of(problem, clos, kind, between, fabric.latency is not None)
 
 

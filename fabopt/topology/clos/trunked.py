@@ -19,15 +19,18 @@ from fabopt.floor.group_runs import classes_of_runs
 from fabopt.network.clos_stages import of_links
 from fabopt.parts.assemblies import Assembly, Mode
 from fabopt.parts.items import Item
-from fabopt.parts.trunks import RackRoute, TrunkedKind, TrunkedRoute, Trunking, TrunkPiece, least_trunking
+from fabopt.parts.lookup import Lookup
+from fabopt.parts.trunks import Routes, TrunkedKind, Trunking, TrunkPiece, least_trunking
 from fabopt.problem.problem import Problem, of_item
 from fabopt.problem.trunk_parts import TrunkParts, trunk_parts
 from fabopt.topology.candidate import Choice, Option, RowShare, part_uses, undominated
 from fabopt.topology.clos.cabling import KindLinks, LinkType, numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
+from fabopt.topology.clos.shape import Ints
 from fabopt.topology.clos.stage_links import StagedLinks, links_of_kind
-from fabopt.units import ceil_div, ceil_of, exact
+from fabopt.topology.link_parts import Floats
+from fabopt.units import ceil_of, exact
 
 
 def is_proven(problem: Problem) -> bool:
@@ -50,39 +53,42 @@ class TrunkedWay(NamedTuple):
 
 
 class LinksBetween(NamedTuple):
-    """Links of a kind: all, and those between each two racks of panels, as indices of the plan in its order, by every
-    stage. ``jumper_m``: what jumpers have to cover.
+    """Links of a kind: how many in all, and those between each two racks of panels, which are ``runs_m`` apart, shape
+    (routes,). ``jumper_m``: what jumpers have to cover; ``of_kind``: them all, None where nothing is long enough.
     """
 
-    links: int
-    routes: tuple[tuple[int, int, tuple[int, ...]], ...] = ()
+    of_kind: KindLinks | None
+    number: int = 0
+    racks: Ints = np.zeros((2, 0), dtype=np.int64)
+    links: Ints = np.zeros((0, 1), dtype=np.int64)
+    runs_m: Floats = np.zeros(0)
     jumper_m: float = 0.0
 
 
 def links_between(problem: Problem, clos: ClosNetwork, kind: LinkType) -> LinksBetween:
-    """The links of a kind by pair of racks of panels."""
-    placement = clos.placement
+    """The links of a kind by pair of racks of panels, in the order of the floor."""
+    placement, plan = clos.placement, problem.floor.plan
     assert isinstance(placement, RackPlacement)
     links = links_of_kind(problem, clos, kind)
     cabling = None if links is None else links.cabling(numbers_of(clos.parts.nic, clos.shape))
     if cabling is None:
-        return LinksBetween(0)
+        return LinksBetween(None)
     below, above = placement.ends(kind.name)
     zones = problem.floor.zone_of[np.stack([below.rack[cabling.links.a], above.rack[cabling.links.b]])]
-    ends = np.sort(zones, axis=0)
-    stages, apart = max(1, len(clos.stages)), ends[0] != ends[1]
-    pairs, route = np.unique(ends[:, apart], axis=1, return_inverse=True)
+    near, far = zones.min(axis=0), zones.max(axis=0)
+    stages, apart = max(1, len(clos.stages)), near != far
+    pairs, route = np.unique((near * len(plan) + far)[apart], return_inverse=True)
     stage = of_links(cabling.numbers, clos.stages, kind.name, cabling.links)[apart] if clos.stages else 0
-    added = np.bincount(np.ravel(route) * stages + stage, minlength=pairs.shape[1] * stages).reshape(-1, stages)
-    routes = zip(*pairs.tolist(), map(tuple, added.cumsum(axis=1).tolist()), strict=True)
-    jumper_m = problem.floor.plan.longest_in_rack_m
+    added = np.bincount(route * stages + stage, minlength=len(pairs) * stages).reshape(-1, stages)
+    racks = np.stack([pairs // len(plan), pairs % len(plan)])
+    jumper_m = plan.longest_in_rack_m
     if problem.floor.ends:
         runs_m = placement.runs_m(kind.name, cabling.links)[~apart], *(
-            problem.floor.plan.to_panels_m(of_tier.rack[end], of_tier.height_m[end], zone)[apart]
+            plan.to_panels_m(of_tier.rack[end], of_tier.height_m[end], zone)[apart]
             for of_tier, end, zone in zip((below, above), (cabling.links.a, cabling.links.b), zones, strict=True)
         )  # fmt: skip
         jumper_m = max(jumper_m, float(np.concatenate(runs_m).max()))
-    return LinksBetween(ends.shape[1], tuple(routes), jumper_m)
+    return LinksBetween(links, len(near), racks, added.cumsum(axis=1), plan.trunks_m(*racks), jumper_m)
 
 
 def ways_of(
@@ -91,22 +97,20 @@ def ways_of(
     """Every way to cable a kind of links with links between racks through trunks; ``is_timed``: the longest trunk
     counts in what paths take.
     """
-    links = links_of_kind(problem, clos, kind)
-    assert links is not None
-    over_run = links.joins(between.jumper_m, True)
+    assert between.of_kind is not None
+    over_run = between.of_kind.joins(between.jumper_m, True)
     straight = [one for one in over_run if one.mode is Mode.LINK and kind.need.quantities(one).fits]
     for alike in trunk_parts(problem):
         joined = [one for one in straight if one.cable.id == alike.jumper.id]
         if joined:
             parts = replace(alike, jumper=joined[0].cable)
             lengths = {item.length_m or 0.0 for items, _ in parts.trunks for item in items} if is_timed else set()
-            yield from _ways(problem, clos, links, between, parts, joined, lengths)
+            yield from _ways(problem, clos, between, parts, joined, lengths)
 
 
 def _ways(
     problem: Problem,
     clos: ClosNetwork,
-    links: KindLinks,
     between: LinksBetween,
     parts: TrunkParts,
     joined: Sequence[Assembly],
@@ -115,25 +119,42 @@ def _ways(
     """The ways with some jumpers, trunks and panels: one for each longest trunk that some modules stand, and for each
     of some ``lengths``.
     """
-    kind = links.kind
-    longest_m = {one: parts.longest_m(problem.links, one, kind.ports) for one in joined}
-    met: set[tuple[object, ...]] = set()
+    assert between.of_kind is not None
+    kind = between.of_kind.kind
+    longest_m = {one: _longest_m(problem, parts, one, kind) for one in joined}
+    spare, met = exact(problem.case.site.spare_legs), set[tuple[object, ...]]()
+    routes = Routes(between.racks, between.links, legs_of(between.links, spare, parts.links_per_leg))
     for most_m in sorted({*longest_m.values(), *lengths}, reverse=True):
-        trunking = _trunking(problem, parts, between, most_m)
+        trunking = _trunking(problem, parts, routes, between.runs_m, most_m)
         if trunking is None:
             return
-        pieces = [(item.index, item.length_m) for trunks in trunking.routes for _, item, _ in trunks]
+        pieces = tuple((item.index, item.length_m) for pieces in trunking.trunks.pieces for _, item, _ in pieces)
         used_m = max(length_m or 0.0 for _, length_m in pieces)
-        if (key := tuple(pieces)) in met:
+        if pieces in met:
             continue
-        met.add(key)
+        met.add(pieces)
         options = tuple(
-            Option(_rows(problem, clos, links, between.links, one)) for one in joined if longest_m[one] >= used_m
+            Option(_rows(problem, clos, between, one)) for one in joined if longest_m[one] >= used_m
         )  # fmt: skip
         kept = undominated(options)
         choice = Choice((*kind.key, "trunked", tuple(option.rows for option in kept)), 1, kept)
         order = parts.number, parts.jumper.index, round(most_m * 1000) if np.isfinite(most_m) else 0
-        yield TrunkedWay((choice,), _trunked(problem, kind, between, parts, trunking), order)
+        added = np.diff(between.links.sum(axis=0), prepend=0).tolist()
+        ends, ids = tuple(problem.floor.ends.items()), problem.floor.plan.ids
+        trunked = TrunkedKind(
+            kind.name, parts.connector, parts.fibre, parts.jumper, ends, tuple(added), ids, routes, trunking
+        )
+        yield TrunkedWay((choice,), trunked, order)
+
+
+# How long trunks may be at most, and pieces over a run, by the number of parts and what else they follow from.
+_LONGEST_M: Lookup[Problem, tuple[int, Item, Assembly, object], float] = Lookup()
+_PIECES: Lookup[Problem, tuple[int, float, float], tuple[TrunkPiece, ...]] = Lookup()
+
+
+def _longest_m(problem: Problem, parts: TrunkParts, assembly: Assembly, kind: LinkType) -> float:
+    key = parts.number, parts.jumper, assembly, kind.ports
+    return _LONGEST_M.of(problem, key, parts.longest_m, problem.links, assembly, kind.ports)
 
 
 def _may_be_short_of_money(problem: Problem) -> bool:
@@ -144,10 +165,10 @@ def _may_be_short_of_money(problem: Problem) -> bool:
     return len(problem.stages) > 1 and (of_stages or of_sum is not None)
 
 
-def _rows(
-    problem: Problem, clos: ClosNetwork, kind_links: KindLinks, links: int, assembly: Assembly
-) -> tuple[RowShare, ...]:
+def _rows(problem: Problem, clos: ClosNetwork, between: LinksBetween, assembly: Assembly) -> tuple[RowShare, ...]:
     """Rows of all links, one a stage, each link with the jumper at its near end."""
+    kind_links, links = between.of_kind, between.number
+    assert kind_links is not None
     kind = kind_links.kind
     if clos.stages:
         cabling = kind_links.cabling(numbers_of(clos.parts.nic, clos.shape))
@@ -161,34 +182,30 @@ def _rows(
     return (RowShare(*kind.ends, None, assembly, links, near, far, part_uses(assembly, near, links, far), ()),)
 
 
-def _trunking(problem: Problem, parts: TrunkParts, between: LinksBetween, most_m: float) -> Trunking | None:
-    plan, spare, growth = problem.floor.plan, exact(problem.case.site.spare_legs), problem.case.growth
-    racks = np.array([(a, b) for a, b, _ in between.routes]).T
+def _trunking(problem: Problem, parts: TrunkParts, routes: Routes, runs_m: Floats, most_m: float) -> Trunking | None:
     # of all runs up to a length on sale the pieces are the same
-    lengths_m = sorted({item.length_m or 0.0 for items, _ in parts.trunks for item in items})
-    fits = np.searchsorted(lengths_m, plan.trunks_m(racks[0], racks[1]))
-    pieces = {fit: tuple(_pieces(problem, parts, [*lengths_m, np.inf][fit], most_m)) for fit in set(fits.tolist())}
-    counts = {links for *_, links in between.routes}
-    legs = {links: tuple(legs_of(count, spare, parts.links_per_leg) for count in links) for links in counts}
-    routes = [
-        RackRoute(a, b, legs[links], pieces[fit])
-        for (a, b, links), fit in zip(between.routes, fits.tolist(), strict=True)
-    ]
+    lengths_m = [*sorted({item.length_m or 0.0 for items, _ in parts.trunks for item in items}), np.inf]
+    fits = np.searchsorted(lengths_m[:-1], runs_m)
+    pieces = [_PIECES.of(problem, (parts.number, run_m, most_m), _pieces, problem, parts, run_m, most_m)
+              for run_m in lengths_m]  # fmt: skip
     panels = tuple(TrunkPiece(costs_of(problem, item), holds, item) for item, holds in parts.panels)
-    return least_trunking(routes, panels, growth.trunks)
+    return least_trunking(routes, pieces, fits, panels, problem.case.growth.trunks)
 
 
-def legs_of(links: int, spare: Fraction, links_per_leg: int) -> int:
-    """Legs of a route that carry its links, spare ones among these."""
-    return ceil_div(ceil_of(links * (spare.denominator + spare.numerator), spare.denominator), links_per_leg)
+def legs_of(links: Ints, spare: Fraction, links_per_leg: int) -> Ints:
+    """Legs of routes that carry their links, spare ones among these; shape of ``links``."""
+    return ceil_of(ceil_of(links * (spare.denominator + spare.numerator), spare.denominator), links_per_leg)
 
 
-def _pieces(problem: Problem, parts: TrunkParts, run_m: float, most_m: float) -> Iterator[TrunkPiece]:
+def _pieces(problem: Problem, parts: TrunkParts, run_m: float, most_m: float) -> tuple[TrunkPiece, ...]:
     """Each type of trunk in its shortest length over a run."""
-    for lengths, legs in parts.trunks:
-        item = next((item for item in lengths if (item.length_m or 0.0) >= run_m), None)
-        if item is not None and (item.length_m or 0.0) <= most_m:
-            yield TrunkPiece(costs_of(problem, item), legs, item)
+    over = (
+        (next((one for one in items if (one.length_m or 0.0) >= run_m), None), legs) for items, legs in parts.trunks
+    )
+    return tuple(
+        TrunkPiece(costs_of(problem, item), legs, item)
+        for item, legs in over if item is not None and (item.length_m or 0.0) <= most_m
+    )  # fmt: skip
 
 
 def costs_of(problem: Problem, item: Item) -> tuple[int, ...]:
@@ -200,22 +217,3 @@ def costs_of(problem: Problem, item: Item) -> tuple[int, ...]:
     if not weights.per_cent:
         return tuple(cents)
     return tuple(weights.per_cent * one + of_item(weights, stage, item) for stage, one in enumerate(cents))
-
-
-def _trunked(
-    problem: Problem, kind: LinkType, between: LinksBetween, parts: TrunkParts, trunking: Trunking
-) -> TrunkedKind:
-    ids, spare = problem.floor.plan.ids, exact(problem.case.site.spare_legs)
-    return TrunkedKind(
-        kind.name,
-        parts.connector,
-        parts.fibre,
-        parts.jumper,
-        tuple(problem.floor.ends.items()),
-        tuple(np.diff(np.sum([links for *_, links in between.routes], axis=0), prepend=0).tolist()),
-        tuple(
-            TrunkedRoute(ids[a], ids[b], links[-1], legs_of(links[-1], spare, parts.links_per_leg), trunks)
-            for (a, b, links), trunks in zip(between.routes, trunking.routes, strict=True)
-        ),
-        tuple((ids[rack], panels) for rack, panels in trunking.panels.items()),
-    )

@@ -12,8 +12,11 @@ from fabopt.floor.layouts import AIR, Layout, own_part
 from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.policies import Part, SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
-from fabopt.floor.racks import Ints, Mask
+from fabopt.floor.racks import Floats, Ints, Mask
 from fabopt.floor.standing import Neighbours, StandingFabric, StandingSwitches
+
+# Panels of two kinds of links, and cable managers, are whole units.
+PANELS_ROUNDED_U = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +26,8 @@ class FreeSpace:
     ``units``: whole ones; ``load``: of each quantity, shape (quantities, racks); ``top_unit``: the highest free unit;
     ``installed``: number of switches; ``cable_ends``: at them; ``most``: limits of these two in each rack. ``row``: of
     each rack; ``row_mw``: heat to air in milliwatts that each row still takes, shape (rows,); None: any. ``beside``:
-    whether a rack has servers; ``air``: the way in which racks of switches blow.
+    whether a rack has servers; ``air``: the way in which racks of switches blow; ``panels_u``: units that the panels of
+    its switches take of ``units``; None: none are kept for them.
     """
 
     units: Ints
@@ -37,6 +41,7 @@ class FreeSpace:
     row_mw: Ints | None
     beside: Mask
     air: HallAir
+    panels_u: Floats | None = None
 
     def times(self, load: RackLoad) -> Ints:
         """How often each rack, in a row by itself, takes a load, shape (racks,)."""
@@ -63,6 +68,9 @@ class FreeSpace:
     def switches(self, size: SwitchSize) -> Ints:
         """Number of further switches of a size that each rack holds, shape (racks,)."""
         most = self.limits.most_switches(self.units, self.installed, size.units)
+        if self.panels_u is not None:
+            left = self.units - self.panels_u - PANELS_ROUNDED_U * (size.panels_u > 0)
+            most = np.minimum(most, left // (size.units + float(self.limits.manager_units) + size.panels_u)).astype(int)
         if any(size.load):
             most = np.minimum(most, self.times(size.load))
         if self.limits.switches < NO_LIMIT:
@@ -100,6 +108,7 @@ class FreeSpace:
             installed=installed,
             cable_ends=self.cable_ends + counts * size.cable_ends,
             row_mw=self._rows_without(racks, size.load),
+            panels_u=None if self.panels_u is None else self.panels_u + counts * size.panels_u,
         )
 
     def below(self, rack: int, units: int, load: RackLoad) -> FreeSpace:
@@ -163,7 +172,9 @@ def space_beside(layout: Layout, nics: RackLoad = NO_LOAD) -> FreeSpace:
 def _whole_space(layout: Layout) -> FreeSpace:
     none, plan = np.zeros(len(layout.plan), dtype=np.int64), layout.plan
     of_racks = layout.free_units, layout.free_load, layout.top_unit, none, none, layout.most
-    return FreeSpace(*of_racks, plan.limits, plan.row, layout.free_row_mw, layout.servers_in_rack > 0, layout.air)
+    panels_u = np.zeros(len(plan)) if layout.keeps_panels else None
+    beside = layout.servers_in_rack > 0
+    return FreeSpace(*of_racks, plan.limits, plan.row, layout.free_row_mw, beside, layout.air, panels_u)
 
 
 def _below_all(space: FreeSpace, own: StandingFabric, neighbours: Neighbours) -> FreeSpace:

@@ -63,7 +63,7 @@ class Layout:
     two, where rule ``rack-spread`` holds. ``pins``: by tier (0: leaves), the racks that the case names, in place of
     ``switch_racks``. ``air``: the way in which racks of switches blow. ``standing``: what is in service, in racks that
     are among these; None without a base. ``neighbours``: where several fabrics are in service, which share the room
-    below all of them; else None.
+    below all of them; else None. ``keeps_panels``: switches leave room for the panels of their links.
     """
 
     plan: FloorPlan
@@ -79,17 +79,20 @@ class Layout:
     air: HallAir = ANY_AIR
     standing: StandingFabric | None = None
     neighbours: Neighbours | None = None
+    keeps_panels: bool = False
 
     @cached_property
     def name(self) -> str:
-        """The policy, the number of racks for switches only, and ``spread_over`` if set; whether they stand apart."""
+        """The policy, the number of racks for switches only, and ``spread_over`` if set; whether they stand apart, and
+        with room for panels.
+        """
         alone = len(set(self.switch_racks.tolist()) - set(self.server_racks.tolist()))
         spread = f"-over-{self.spread_over}" if self.spread_over else ""
         return f"{self.policy}-{alone}{spread}{self._apart}"
 
     @property
     def _apart(self) -> str:
-        return "" if self.air.beside_servers else "-apart"
+        return ("" if self.air.beside_servers else "-apart") + "-panels" * self.keeps_panels
 
     @property
     def key(self) -> Hashable:
@@ -104,7 +107,7 @@ class Layout:
         of_size = size.height_u, size.places.tobytes(), size.units, size.load, size.is_whole
         stands = None if self.standing is None else self.standing.key
         fixed = self.policy, self.servers, self.per_rack, of_size, racks, self.share, self.spread_over, pins
-        return *fixed, self.air, stands, None if self.neighbours is None else self.neighbours.key
+        return *fixed, self.air, self.keeps_panels, stands, None if self.neighbours is None else self.neighbours.key
 
     @property
     def spreads_leaves(self) -> bool:
@@ -205,8 +208,6 @@ class Layout:
         left = self.plan.row_air_mw - racks * self.server_size.load.air_mw
         beside, alone = (own_part(room.load[AIR], left) for room in (self.share.beside, self.share.alone))
         return beside if (left < 0).any() or self.share.beside == self.share.alone else (beside + alone) // 2
-
-    # -- what runs cannot be shorter than -----------------------------------------------------------------------------
 
     def racks_of(self, tier: int) -> Ints:
         """Racks for switches of a tier (0: leaves) that are not with servers, the first choice first, shape (racks,).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, combinations, islice
+from math import ceil
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -147,7 +148,8 @@ class SwitchSize(NamedTuple):
     ends, the ports of its cages in use.
 
     ``nics``: for a leaf, the load of its fabric's NICs and their modules in every full rack of servers. ``airflows``:
-    that it is sold with, none where they are not known or do not matter on the floor.
+    that it is sold with, none where they are not known or do not matter on the floor. ``panels_u``: units of the panels
+    of its links through trunks.
     """
 
     height_u: float
@@ -155,6 +157,7 @@ class SwitchSize(NamedTuple):
     cable_ends: int = 0
     nics: RackLoad = NO_LOAD
     airflows: frozenset[Airflow] = frozenset()
+    panels_u: float = 0.0
 
     @property
     def units(self) -> int:
@@ -266,7 +269,8 @@ def _of_rack(plan: FloorPlan, tiers: Sequence[Tier], racks: int) -> _Need:
     """Needs in one rack for an even part of the switches of some tiers."""
     counted = [(ceil_div(count, racks), size) for count, size in tiers]
     switches = sum(count for count, _ in counted)
-    units = sum(count * size.units for count, size in counted) + int(plan.limits.managers(np.asarray(switches)))
+    units = sum(ceil(count * (size.units + size.panels_u)) for count, size in counted)
+    units += int(plan.limits.managers(np.asarray(switches)))
     ends = sum(count * size.cable_ends for count, size in counted)
     return _Need(units, switches, ends, added(size.load.times(count) for count, size in counted))
 

@@ -166,9 +166,9 @@ def _covers(needs: Ints, pieces: Sequence[Sequence[TrunkPiece]], of_row: Ints, p
         code = np.unique(code * (int(added.max(initial=0)) + 1) + added, return_inverse=True)[1]
     first, place = np.unique(code, return_index=True, return_inverse=True)[1:]
     alike = zip(of_row[first].tolist(), needs[first].tolist(), strict=True)
-    found = [cover_of(tuple(numbers), tuple(pieces[which]), pulled) for which, numbers in alike]
-    covers = tuple(cover for cover in found if cover is not None)
-    return Covers(covers, place) if len(covers) == len(found) else None
+    every = [cover_of(tuple(numbers), tuple(pieces[which]), pulled) for which, numbers in alike]
+    covers = tuple(cover for cover in every if cover is not None)
+    return Covers(covers, place) if len(covers) == len(every) else None
 
 
 def cover_of(needs: tuple[int, ...], pieces: tuple[TrunkPiece, ...], pulled: PulledWord = "when_lit") -> Pieces | None:

@@ -90,7 +90,8 @@ class FloorSite:
     """A floor plan: a link runs from the rack of one device to that of the other. Fields as those of ``FlatSite``.
 
     ``appliances``: their racks, filled before any other; ``measures_attachments``: whether runs of attachments are
-    measured to these racks (rule ``attachment-runs``); ``ends``: the rack of each row that is kept for panels.
+    measured to these racks (rule ``attachment-runs``); ``ends``: the rack of each row that is kept for panels;
+    ``panels_fit``: whether racks have room for all panels of a design.
     """
 
     given: Mapping[str, float]
@@ -100,6 +101,7 @@ class FloorSite:
     method: Method
     measures_attachments: bool
     ends: Mapping[str, str]
+    panels_fit: bool = True
     runs_are_alike = False
     settles = False
     policies: tuple[Policy, ...] = POLICIES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import ceil, inf
 
 from fabopt.parts.assemblies import Assembly
 from fabopt.parts.channels import DECIMALS, M_PER_KM, OpticalChannel, Plugs, db_per_km, loss_of, plugs_of
@@ -94,6 +94,12 @@ def trunk_parts(problem: Problem) -> tuple[TrunkParts, ...]:
     parts, and once with those of low loss alone. Rule ``polarity_crosses``.
     """
     return _PARTS.of(problem, None, lambda: tuple(_all_parts(problem)))
+
+
+def units_of_panels(problem: Problem) -> dict[Item, int]:
+    """Whole units of every panel that trunks may end in."""
+    heights = {one.id: ceil(one.rack_units) for one in problem.offering.offered.panels}
+    return {item: heights[item.id] for parts in trunk_parts(problem) for item, _ in parts.panels}
 
 
 def least_further_m(problem: Problem) -> float:

@@ -36,9 +36,10 @@ from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
+from fabopt.topology.clos.panel_room import have_room, units_for_panels
 from fabopt.topology.clos.parts_in_service import with_parts_in_service
 from fabopt.topology.clos.rack_losses import survives_racks
-from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
 from fabopt.topology.clos.trunked import TrunkedWay, links_between, ways_of
 from fabopt.topology.design import evenness_of, left_by_a_switch
@@ -124,6 +125,7 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
         for standing in (_Standing(problem, *own, servers),)
         for crossed in _crossings(problem, *own)
         for ways in _trunked(standing.through, crossed)
+        if have_room(problem, standing.units, (way.trunked for way in ways.values()))
     )
     return tuple(candidate for candidate in grown if candidate is not None)
 
@@ -287,6 +289,11 @@ class _Standing:
         kinds = [kind for kind in all_kinds_of(self.clos) if kind.name in words] if words else []
         return {kind.name: tuple(_ways_of_kind(self.problem, self.fabric, self.clos, kind, words[kind.name]))
                 for kind in kinds}  # fmt: skip
+
+    @cached_property
+    def units(self) -> Ints | None:
+        """Units of every rack for panels; None where they are not counted."""
+        return units_for_panels(self.problem, self.fabric, self.clos)
 
     @cached_property
     def joint(self) -> Sequence[Choice] | None:

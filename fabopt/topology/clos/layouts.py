@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.around import beside, standing_of
+from fabopt.topology.clos.panel_room import differs_with_panels
 from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import airs_of, switch_sizes
 from fabopt.units import ceil_div
@@ -60,12 +62,42 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     one, and one by the needs of its switches. ``sketches``: of all fabrics; ``counted``: with ports for the switches of
     all.
     """
+    standing = [standing_of(problem, *of) for of in zip(problem.fabrics, (parts for parts, _ in sketches), strict=True)]
+    worth_it = _layouts_of(problem, index, sketches, counted)
+    if problem.floor.panels_fit and _may_lack_room(problem, sketches, worth_it):
+        with_room = _layouts_of(problem, index, sketches, counted, with_panels=True)
+        worth_it += [replace(layout, keeps_panels=True) for layout in with_room]
+    there = [one for one in standing if one is not None]
+    return beside(worth_it, there, index) if len(there) == len(standing) else worth_it
+
+
+def _may_lack_room(problem: Problem, sketches: Sequence[Sketch], worth_it: Sequence[Layout]) -> bool:
+    """Whether switches stand in other racks where they leave room for panels; of several fabrics, which have to have
+    the same layouts, whether any has links through trunks.
+    """
+    if problem.floor.ends or not any(problem.case.trunked_of(fabric.name) for fabric in problem.fabrics):
+        return False
+    alone = len(sketches) == 1
+    return not alone or any(differs_with_panels(problem, problem.fabrics[0], *sketches[0], one) for one in worth_it)
+
+
+def _layouts_of(
+    problem: Problem, index: int, sketches: Sequence[Sketch], counted: Sequence[Sketch], with_panels: bool = False
+) -> list[Layout]:
+    """The layouts of ``shared_layouts``, none of them around what is in service; ``with_panels``: with racks for the
+    panels of the switches too.
+    """
     floor, pins = problem.floor, _pins(problem, problem.fabrics[index])
     around = (floor.plan, problem.servers, floor.servers_per_rack, _server_size(problem))
     sized = partial(layouts, *around, pins=pins, airs=airs_of(problem))
     of_fabrics = [switch_sums(*sketch) for sketch in sketches]
     hosts = [(one.attachment.boxes, one) for one in floor.appliances.hosts.values()]
     units = sum(one.units for one in of_fabrics) + sum(boxes * one.units for boxes, one in hosts)
+    needs = [switch_needs(problem, *of_fabric) for of_fabric in zip(problem.fabrics, counted, strict=True)]
+    if with_panels:
+        units += ceil(sum(count * size.panels_u for tiers in needs for count, size in tiers))
+    else:
+        needs = [tuple((count, size._replace(panels_u=0.0)) for count, size in tiers) for tiers in needs]
     load = added((*(one.load for one in of_fabrics), *(one.load.times(boxes) for boxes, one in hosts)))
     switches = sum(one.switches for one in of_fabrics)
     wanted = [
@@ -76,7 +108,6 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     equal = equal_share(index, len(sketches))
     outlives = any(survival.failed == RACK for other in problem.fabrics for survival in other.resilience)
     as_the_rule = _spreads_of_the_rule(floor.plan.limits)
-    standing = [standing_of(problem, *of) for of in zip(problem.fabrics, (parts for parts, _ in sketches), strict=True)]
     worth_it = [
         layout
         for over in (None, *(SPREADS if outlives else as_the_rule))
@@ -84,14 +115,12 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
         for layout in sized(racks, lambda policy: equal, over)
     ]
     if len(sketches) > 1:
-        needs = [switch_needs(problem, *of_fabric) for of_fabric in zip(problem.fabrics, counted, strict=True)]
         racks = racks_by_need(floor.plan, needs)
         for over in (None, *as_the_rule):
             spreading = partial(sized, spread_over=over)
             worth_it += spreading(racks, partial(_share_by_need, problem, index, needs, racks))
             worth_it += _with_leaves_apart(problem, index, needs, spreading)
-    there = [one for one in standing if one is not None]
-    return beside(worth_it, there, index) if len(there) == len(standing) else worth_it
+    return worth_it
 
 
 def _spreads_of_the_rule(limits: RackLimits) -> tuple[int, ...]:

@@ -13,8 +13,9 @@ from fabopt.parts.switches import CageUse, SwitchType, ports_of_groups
 from fabopt.problem.attachments import Twin
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.problem.trunk_parts import trunk_parts, units_of_panels
 from fabopt.topology.clos.shape import Parts
-from fabopt.units import milliwatts
+from fabopt.units import exact, milliwatts
 
 _MODULES: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], int] = Lookup()
 _AIRS: Lookup[Problem, None, tuple[HallAir, ...]] = Lookup()
@@ -45,18 +46,55 @@ def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple
         (parts.core, (parts.core_down,)),
     ]
     leaf, *above = (
-        switch_size(problem, switch, tuple(use for use in uses if use is not None), parts.protocol)
-        for switch, uses in tiers
+        switch_size(problem, switch, of_tier, parts.protocol, panels_u(problem, fabric, tier, of_tier))
+        for tier, (switch, uses) in enumerate(tiers)
         if switch is not None
+        for of_tier in (tuple(use for use in uses if use is not None),)
     )
     return leaf._replace(nics=nics_load(problem, fabric, parts.nic, parts.protocol)), *above
+
+
+# Kinds of links at a switch of each tier.
+_KINDS = (("server-leaf", "leaf-spine"), ("leaf-spine", "spine-core"), ("spine-core",))
+_ROUNDED = 1.15
+
+
+def panels_u(problem: Problem, fabric: FabricProblem, tier: int, uses: tuple[CageUse, ...]) -> float:
+    """About the units of the panels for all ports of a switch of a tier (0: leaves) whose links may run through trunks,
+    spare legs among them; 0 where panels stand at the ends of rows.
+    """
+    words = problem.case.trunked_of(fabric.name)
+    ports = sum(use.cages * use.lane.ports for kind, use in zip(_KINDS[tier], uses, strict=False) if kind in words)
+    return (
+        0.0 if problem.site.runs_are_alike or problem.floor.ends else ports * _units_per_link(problem) if ports else 0.0
+    )
+
+
+_PER_LINK: Lookup[Problem, None, float] = Lookup()
+
+
+def _units_per_link(problem: Problem) -> float:
+    return _PER_LINK.of(problem, None, _least_units, problem)
+
+
+def _least_units(problem: Problem) -> float:
+    """The units that a link takes of the cheapest panels for it, those of its share of spare legs among them. Legs of a
+    route are whole.
+    """
+    spare, units = exact(problem.case.site.spare_legs), units_of_panels(problem)
+    cheapest = (
+        (parts, *min(parts.panels, key=lambda panel: panel[0].unit_cents[0] / panel[1]))
+        for parts in trunk_parts(problem)
+    )
+    needed = (units[item] / (legs * parts.links_per_leg) for parts, item, legs in cheapest)
+    return float(1 + spare) * (_ROUNDED if spare else 1.0) * min(needed, default=0.0)
 
 
 def leaf_size(
     problem: Problem, fabric: FabricProblem, nic: NicOption, leaf: SwitchType, uses: tuple[CageUse, ...], protocol: str
 ) -> SwitchSize:
     """Rack space, load and cable ends of a leaf, and the load of NICs of a full rack of servers."""
-    size = switch_size(problem, leaf, uses, protocol)
+    size = switch_size(problem, leaf, uses, protocol, panels_u(problem, fabric, 0, uses))
     return size._replace(nics=nics_load(problem, fabric, nic, protocol))
 
 
@@ -71,12 +109,15 @@ def nics_load(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol:
     return load_of(used_mw, None, None).limited(problem.site.most_in_rack)
 
 
-def switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
+def switch_size(
+    problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str, panels: float = 0.0
+) -> SwitchSize:
     """Rack units of a switch, its load with the hungriest modules in all cages of the groups in use, and the ports of
     these (each 0 where no rack has a limit on it). The maker's maximum counts if it is more, and where the switch may
-    be exchanged for its managed twin the hungrier of both.
+    be exchanged for its managed twin the hungrier of both. ``panels``: units of those of its links.
     """
-    return _SIZES.of(problem, (switch, uses, protocol), _switch_size, problem, switch, uses, protocol)
+    size = _SIZES.of(problem, (switch, uses, protocol), _switch_size, problem, switch, uses, protocol)
+    return size._replace(panels_u=panels) if panels else size
 
 
 def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:

@@ -83,7 +83,7 @@ class Covers(NamedTuple):
 
 
 class Trunking(NamedTuple):
-    """Trunks of every route, and panels of ``racks``, indices of a floor in rising order."""
+    """Trunks of every route, and panels of ``racks``, indices of a floor in rising order, shape (racks,)."""
 
     trunks: Covers
     panels: Covers

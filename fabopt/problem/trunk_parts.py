@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, inf
 
 from fabopt.parts.assemblies import Assembly
@@ -94,6 +94,12 @@ def trunk_parts(problem: Problem) -> tuple[TrunkParts, ...]:
     parts, and once with those of low loss alone. Rule ``polarity_crosses``.
     """
     return _PARTS.of(problem, None, lambda: tuple(_all_parts(problem)))
+
+
+def with_panels_anywhere(problem: Problem) -> Problem:
+    """The problem whose racks need no room for panels; itself without a floor."""
+    is_flat = problem.site.runs_are_alike
+    return problem if is_flat else replace(problem, site=replace(problem.floor, panels_fit=False))
 
 
 def units_of_panels(problem: Problem) -> dict[Item, int]:

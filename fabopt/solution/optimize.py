@@ -14,6 +14,7 @@ from fabopt.io.case import Inputs
 from fabopt.io.keys import content_of
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import left_out_of_fabrics, managed_by_switches, rack_parts_left_out
+from fabopt.problem.trunk_parts import with_panels_anywhere
 from fabopt.program.settings import Cancel, Clock, ProgressShare, Settings, StoppedError
 from fabopt.program.solvers import ENGINES
 from fabopt.schema.design import Alternative, Conflict, Design, Number
@@ -216,6 +217,7 @@ def prepare(question: Question) -> Iterable[Problem]:
     known = question.known
     offering = None if known is None else known.problem.offering
     problems = problems_of(question.inputs.case, question.inputs.catalog, question.settings.prune, offering)
+    problems = (with_panels_anywhere(problem) if question.panels_anywhere else problem for problem in problems)
     return (managed_by_switches(problem, question.managed) for problem in problems)
 
 

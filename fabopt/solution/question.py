@@ -62,6 +62,8 @@ class Question:
     twin: SameHardware | None = None
     # fabrics whose own switches manage their subnets, or hosts that are attached to them, whatever that costs
     managed: frozenset[str] = frozenset()
+    # whether racks need no room for the panels of trunks
+    panels_anywhere: bool = False
     # whether default rules yield where no design keeps them; else there is none
     rules_yield: bool = True
     problem: Problem | None = None

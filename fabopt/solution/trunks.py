@@ -1,8 +1,8 @@
 """A case whose links may run through trunks: room for panels in the racks, and leads where they are cheaper.
 
-Trunks and panels are part of the search, the units of panels are not: an answer whose racks have room for its panels is
-as good as any. If one has none, units for panels are kept in every rack, and the answer then is not proven. Where links
-are leads or trunks, whichever is cheaper, the answer with leads alone is looked at too: it has switches in places that
+Trunks and panels are part of the search, and room for the panels of each fabric alone, of which the candidates are those
+whose racks have it. If the racks of an answer have none for those of all fabrics, or no candidate has, units for panels
+are kept in every rack, and the answer then is not proven. Where links are leads or trunks, whichever is cheaper, the answer with leads alone is looked at too: it has switches in places that
 no search with trunks looks at. Where panels are in racks or in rows, whichever is cheaper, so are both. Points of a
 study are found the same way, problem by problem (``TrunkedWays``).
 """
@@ -20,6 +20,7 @@ from fabopt.io.case import Inputs
 from fabopt.parts.offering import what_decides
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import bound_alike
+from fabopt.problem.trunk_parts import with_panels_anywhere
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.orders import Picked, sums_of
 from fabopt.program.settings import StoppedError
@@ -140,6 +141,10 @@ class _PanelledAnswer:
 
 def _with_room(asked: Question, settle: Settle) -> _TrunkedAnswers:
     question, answers = settle(asked)
+    if answers.best is None and asked.inputs.case.site.has_floor:
+        # what the racks lack room for is told of the best design without it
+        asked = replace(asked, panels_anywhere=True)
+        question, answers = settle(asked)
     proven, case = all(is_proven(one.problem) for one in answers.tried), asked.inputs.case
     if answers.best is None or not (first := _PanelledAnswer(answers.best)).lacking:
         return _TrunkedAnswers(question, answers, proven)
@@ -314,7 +319,8 @@ class TrunkedWays:
         site, conflict = self.problem.case.site, None
         others = [self._other(self.problem, told, keys) for told, keys in _other_sites(self.problem.case)]
         ways = [self.problem, *others]
-        first = [met for met in map(run, ways) if met is not None]
+        met_ways = (run(way) or run(with_panels_anywhere(way)) for way in ways)
+        first = [met for met in met_ways if met is not None]
         roomy: list[tuple[MetWay[Found], tuple[str, ...]]] = [] if known is None else [(known, ())]
         for met in first:
             panelled = _PanelledAnswer(met.answer)

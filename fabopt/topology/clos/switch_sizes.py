@@ -65,28 +65,23 @@ def panels_u(problem: Problem, fabric: FabricProblem, tier: int, uses: tuple[Cag
     """
     words = problem.case.trunked_of(fabric.name)
     ports = sum(use.cages * use.lane.ports for kind, use in zip(_KINDS[tier], uses, strict=False) if kind in words)
-    return (
-        0.0 if problem.site.runs_are_alike or problem.floor.ends else ports * _units_per_link(problem) if ports else 0.0
-    )
+    is_beside = ports and not problem.site.runs_are_alike and not problem.floor.ends
+    return ports * _UNITS_PER_LINK.of(problem, None, _units_per_link, problem) if is_beside else 0.0
 
 
-_PER_LINK: Lookup[Problem, None, float] = Lookup()
+_UNITS_PER_LINK: Lookup[Problem, None, float] = Lookup()
 
 
 def _units_per_link(problem: Problem) -> float:
-    return _PER_LINK.of(problem, None, _least_units, problem)
-
-
-def _least_units(problem: Problem) -> float:
     """The units that a link takes of the cheapest panels for it, those of its share of spare legs among them. Legs of a
     route are whole.
     """
     spare, units = exact(problem.case.site.spare_legs), units_of_panels(problem)
-    cheapest = (
-        (parts, *min(parts.panels, key=lambda panel: panel[0].unit_cents[0] / panel[1]))
+    cheapest = [
+        (*min(parts.panels, key=lambda panel: panel[0].unit_cents[0] / panel[1]), parts.links_per_leg)
         for parts in trunk_parts(problem)
-    )
-    needed = (units[item] / (legs * parts.links_per_leg) for parts, item, legs in cheapest)
+    ]
+    needed = (units[item] / (legs * links_per_leg) for item, legs, links_per_leg in cheapest)
     return float(1 + spare) * (_ROUNDED if spare else 1.0) * min(needed, default=0.0)
 
 

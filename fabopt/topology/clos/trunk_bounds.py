@@ -11,6 +11,7 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.trunk_parts import PANELS, TrunkParts, trunk_parts
 from fabopt.topology.link_parts import Costs, Floats
+from fabopt.units import exact
 
 
 def with_trunks(
@@ -35,8 +36,9 @@ def with_trunks(
 def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[PortType, PortType, str]) -> Floats:
     """Least cost of a link with some jumpers: one within a rack, else two, and a share of a trunk and of two panels.
 
-    Trunks have legs, and panels room for these, of which a link takes its share at least. A trunk is no shorter than
-    the run of its links, between rows than no run; jumpers are then as long as any, and links in a row are leads.
+    Trunks have legs, and panels room for these, of which a link takes its share, with that of spare ones, at least. A
+    trunk is no shorter than the run of its links, between rows than no run; jumpers are then as long as any, and links
+    in a row are leads.
     """
     near, far, protocol = ends
     lengths_m, run_m = problem.item_table.lengths_m, problem.floor.plan.longest_in_rack_m
@@ -49,7 +51,7 @@ def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[Port
         return table
     within = int(classes_of_runs(lengths_m, run_m)) + 1
     table[:, :within] = costs.least_per_link(joined, near.ports, far.ports)[:, np.newaxis]
-    links = parts.links_per_leg
+    links = float(parts.links_per_leg / (1 + exact(problem.case.site.spare_legs)))
     ports = PANELS * np.min([costs.of(item) / (legs * links) for item, legs in parts.panels], axis=0)
     jumpers = [item for item in problem.item_table.lengths(parts.jumper.id) if (item.length_m or 0.0) >= run_m]
     jumper = np.min([costs.of(item) for item in (jumpers if problem.floor.ends else [parts.jumper])], axis=0)

@@ -1,10 +1,11 @@
 """A case whose links may run through trunks: room for panels in the racks, and leads where they are cheaper.
 
-Trunks and panels are part of the search, and room for the panels of each fabric alone, of which the candidates are those
-whose racks have it. If the racks of an answer have none for those of all fabrics, or no candidate has, units for panels
-are kept in every rack, and the answer then is not proven. Where links are leads or trunks, whichever is cheaper, the answer with leads alone is looked at too: it has switches in places that
-no search with trunks looks at. Where panels are in racks or in rows, whichever is cheaper, so are both. Points of a
-study are found the same way, problem by problem (``TrunkedWays``).
+Trunks and panels are part of the search, and room for the panels of each fabric alone: racks of its candidates have it.
+If the racks of an answer have none for those of all fabrics, or those of no candidate, units for panels are kept in
+every rack, and the answer then is not proven. Where links are leads or trunks, whichever is cheaper, the answer with
+leads alone is looked at too: it has switches in places that no search with trunks looks at. Where panels are in racks
+or in rows, whichever is cheaper, so are both. Points of a study are found the same way, problem by problem
+(``TrunkedWays``).
 """
 
 from __future__ import annotations

@@ -119,8 +119,8 @@ def _outside(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[str, str]
     mixed = (tier for tier in fabric.tiers if tier.other is not None and fabric.structure.last_group is None)
     if any(mixed):
         yield "tiers", "a tier of several products cannot be gone on from"
-    if fabric.logical or fabric.carries or fabric.role == "oob":
-        yield "role", "what other fabrics share, and out-of-band fabrics, cannot be gone on from"
+    if fabric.logical or fabric.carries:
+        yield "role", "what other fabrics share cannot be gone on from"
     for attachment in base.attachments(fabric.name):
         if attachment.max_oversubscription is not None:
             yield f"attachments.{attachment.name}", "attachments with a ratio of their own cannot be gone on from"

@@ -3,6 +3,9 @@
 Planned links leave cages of leaves and spines empty. Attachments that may be on any of them are dealt port by port: to
 the switch that has the fewest of them, of these to the one that had the most free ports before, of these to a leaf, of
 these to the first. On a floor equal switches then change places, so that neighbouring ports are in different racks.
+
+Beside what is in service its ports stay. Ports of attachments that grow come next, stage by stage, on switches that are
+there then; then those of others, on switches of the first stage.
 """
 
 from __future__ import annotations
@@ -27,13 +30,15 @@ class Hosts(NamedTuple):
     """The switches of a tier; arrays have shape (switches,).
 
     ``cages``: empty ones, of ``lanes`` ports each; ``ports``: that the switch can still drive; ``room``: load that the
-    uplinks carry beyond that of the ports in use, in the caller's integer units.
+    uplinks carry beyond that of the ports in use, in the caller's integer units; ``stages``: that install each switch,
+    empty where all are there at first.
     """
 
     cages: Ints
     ports: Ints
     lanes: int
     room: tuple[int, ...]
+    stages: tuple[int, ...] = ()
 
     @property
     def free(self) -> Ints:
@@ -43,12 +48,14 @@ class Hosts(NamedTuple):
 
 class Guest(NamedTuple):
     """An attachment with its number of ports. ``load``: load of one port on the uplinks, for each tier that it may be
-    on; ``there``: switches of ports in service, which stay.
+    on; ``there``: switches of ports in service, which stay; ``later``: ports beside these that each stage adds, if they
+    come stage by stage.
     """
 
     ports: int
     load: Mapping[HostTier, int]
     there: tuple[HostPort, ...] = ()
+    later: tuple[int, ...] = ()
 
 
 class SwitchesOfPlane(NamedTuple):
@@ -85,13 +92,15 @@ def dealt_to_free_ports(guests: Sequence[Guest], hosts: Mapping[HostTier, Hosts]
     Links of two guests never share a cage.
     """
     ledger = {tier: _Ledger(tier, of_tier) for tier, of_tier in hosts.items()}
-    places = []
-    for guest in guests:
-        own = _places_of(guest, [ledger[tier] for tier in HOST_TIERS if tier in ledger and tier in guest.load])
-        if own is None:
-            return None
-        places.append(own)
-    return places
+    lodgings = [
+        _Lodging(guest, [ledger[tier] for tier in HOST_TIERS if tier in ledger and tier in guest.load])
+        for guest in guests
+    ]
+    stages = range(max((len(guest.later) for guest in guests), default=0))
+    coming = [(stage, one, one.guest.later[stage]) for stage in stages for one in lodgings if one.guest.later]
+    coming += [(0, one, one.guest.ports - len(one.guest.there)) for one in lodgings if not one.guest.later]
+    is_enough = all(one.stays() for one in lodgings) and all(one.takes(ports, stage) for stage, one, ports in coming)
+    return [tuple(one.places) for one in lodgings] if is_enough else None
 
 
 def spread_over_racks(
@@ -163,6 +172,11 @@ class _Ledger:
         self.ports: list[int] = hosts.ports.tolist()
         self.room = list(hosts.room)
         self.taken = [0] * len(self.at_first)
+        self._stages = hosts.stages
+
+    def is_there(self, number: int, stage: int) -> bool:
+        """Whether a switch is installed at a stage."""
+        return not self._stages or self._stages[number] <= stage
 
     def takes(self, number: int, opened: int, load: int) -> bool:
         """Whether a switch takes one more port of a guest that has ``opened`` ports in cages of its own there."""
@@ -183,31 +197,45 @@ class _Ledger:
         self.taken[number] += 1
 
 
-def _places_of(guest: Guest, ledgers: Sequence[_Ledger]) -> tuple[HostPort, ...] | None:
-    opened: dict[tuple[int, int], int] = {}
-    places: list[HostPort] = []
-    rank_of = {ledger.tier: rank for rank, ledger in enumerate(ledgers)}
-    for tier, number in guest.there:
-        rank = rank_of.get(tier, -1)
-        before = opened.get((rank, number), 0)
-        if rank < 0 or not ledgers[rank].keeps(number, before, guest.load[tier]):
-            return None
-        ledgers[rank].take(number, before, guest.load[tier])
-        opened[rank, number] = before + 1
-        places.append((tier, number))
-    queue = [
-        (taken, -free, rank, number)
-        for rank, ledger in enumerate(ledgers)
-        for number, (taken, free) in enumerate(zip(ledger.taken, ledger.at_first, strict=True))
-    ]
-    heapq.heapify(queue)
-    while len(places) < guest.ports and queue:
-        taken, free, rank, number = heapq.heappop(queue)
-        ledger, before = ledgers[rank], opened.get((rank, number), 0)
-        load = guest.load[ledger.tier]
-        if ledger.takes(number, before, load):
-            ledger.take(number, before, load)
-            opened[rank, number] = before + 1
-            places.append((ledger.tier, number))
-            heapq.heappush(queue, (taken + 1, free, rank, number))
-    return tuple(places) if len(places) == guest.ports else None
+class _Lodging:
+    """The ports of a guest as they find their switches."""
+
+    def __init__(self, guest: Guest, ledgers: Sequence[_Ledger]) -> None:
+        self.guest = guest
+        self._ledgers = ledgers
+        self.places: list[HostPort] = []
+        self._opened: Counter[tuple[int, int]] = Counter()
+
+    def _take(self, rank: int, number: int) -> None:
+        ledger = self._ledgers[rank]
+        ledger.take(number, self._opened[rank, number], self.guest.load[ledger.tier])
+        self._opened[rank, number] += 1
+        self.places.append((ledger.tier, number))
+
+    def stays(self) -> bool:
+        """Whether all ports in service stay on their switches."""
+        rank_of = {ledger.tier: rank for rank, ledger in enumerate(self._ledgers)}
+        for tier, number in self.guest.there:
+            rank = rank_of.get(tier, -1)
+            if rank < 0 or not self._ledgers[rank].keeps(number, self._opened[rank, number], self.guest.load[tier]):
+                return False
+            self._take(rank, number)
+        return True
+
+    def takes(self, ports: int, stage: int) -> bool:
+        """Whether so many more ports find switches that are there at a stage."""
+        queue = [
+            (taken, -free, rank, number)
+            for rank, ledger in enumerate(self._ledgers)
+            for number, (taken, free) in enumerate(zip(ledger.taken, ledger.at_first, strict=True))
+            if ledger.is_there(number, stage)
+        ]
+        heapq.heapify(queue)
+        wanted = len(self.places) + ports
+        while len(self.places) < wanted and queue:
+            taken, free, rank, number = heapq.heappop(queue)
+            ledger = self._ledgers[rank]
+            if ledger.takes(number, self._opened[rank, number], self.guest.load[ledger.tier]):
+                self._take(rank, number)
+                heapq.heappush(queue, (taken + 1, free, rank, number))
+        return len(self.places) == wanted

@@ -55,6 +55,8 @@ class AttachmentDemand:
     tier: AttachmentTier = "leaf"
     counts: bool = True
     manages: bool = False
+    # on leaves port by port, beside those in service, which stay on theirs; else dealt over them as if there were none
+    listed: bool = False
 
     def run_to(self, tier: str) -> str:
         """The kind of links that sets the run of its links to a tier."""
@@ -63,7 +65,12 @@ class AttachmentDemand:
     @property
     def by_stage(self) -> tuple[int, ...]:
         """Ports that are dealt over the leaves, by the stage that adds them."""
-        return (self.adds or (self.ports,)) if self.tier == "leaf" else ()
+        return (self.adds or (self.ports,)) if self.is_dealt else ()
+
+    @property
+    def is_dealt(self) -> bool:
+        """Whether its ports are dealt over all leaves."""
+        return self.tier == "leaf" and not self.listed
 
     def on_tier(self, places: Sequence[HostPort], tier: str) -> AttachmentDemand:
         """The part of an attachment on free ports that is on switches of a tier; ``places``: of all its ports."""

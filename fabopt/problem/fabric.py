@@ -27,7 +27,6 @@ from fabopt.problem.nic_rules import Nics, broken_by
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
-from fabopt.schema.attachment import Attachment
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
 from fabopt.schema.in_service import JoinedSpines
 from fabopt.schema.installed import nics_at
@@ -73,17 +72,18 @@ class Survival:
 class InService:
     """A fabric as it is in service; as a key, itself alone.
 
-    ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service,
-    with ``attachments``; ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``:
-    on a floor, in the order in which they are filled; ``leaf_racks``: of all leaves, where rule ``rack-spread`` dealt
-    attachments by them; ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs.
+    ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service;
+    ``attached``: ports of attachments that each stage of the file adds, in the order in which they were dealt;
+    ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``: on a floor, in the
+    order in which they are filled; ``leaf_racks``: of all leaves, where rule ``rack-spread`` dealt attachments by them;
+    ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs.
     """
 
     fabric: FabricDesign
     whole: FabricDesign
     servers: int
     sizes: tuple[int, ...]
-    attachments: tuple[Attachment, ...] = ()
+    attached: Mapping[str, ByStage]
     leaves: tuple[SwitchType, ...] = ()
     server_racks: tuple[str, ...] = ()
     leaf_racks: tuple[str, ...] = ()
@@ -342,7 +342,8 @@ class FabricProblem:
         """
         if self.per_switch is None:
             return self
-        return replace(self, attachments=(*self.attachments, self.per_switch.of(switches)), counted=switches)
+        ports = replace(self.per_switch.of(switches), listed=self.in_service is not None)
+        return replace(self, attachments=(*self.attachments, ports), counted=switches)
 
     @property
     def attachment_ports(self) -> int:
@@ -366,12 +367,12 @@ class FabricProblem:
     @property
     def on_free_ports(self) -> tuple[AttachmentDemand, ...]:
         """Attachments on free ports of leaves and spines."""
-        return tuple(attachment for attachment in self.attachments if attachment.tier != "leaf")
+        return tuple(attachment for attachment in self.attachments if not attachment.is_dealt)
 
     @property
     def all_count(self) -> bool:
         """Whether all attachments that are dealt over the leaves count in oversubscription."""
-        return all(attachment.counts for attachment in self.attachments if attachment.tier == "leaf")
+        return all(attachment.counts for attachment in self.attachments if attachment.is_dealt)
 
     @property
     def networked(self) -> bool:

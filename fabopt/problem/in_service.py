@@ -9,14 +9,16 @@ from fabopt.floor.rack_rules import rack_limits
 from fabopt.parts.interchangeable import are_alike
 from fabopt.parts.nic_offers import are_sold
 from fabopt.parts.switches import SwitchType
+from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.interchangeable import Standing, beside_those_in_service
+from fabopt.problem.out_of_band import COUNTED, SWITCHES, ByStage, added
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Base, JoinedSpines
-from fabopt.schema.installed import base_of, fabric_at, switches_in_service
+from fabopt.schema.installed import base_of, fabric_at, switches_by_stage, switches_in_service
 from fabopt.units import ceil_div
 
 
@@ -40,7 +42,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
             whole,
             sizes[stage],
             sizes,
-            tuple(one for one in asked[whole.name].attachments if one.first_stage <= stage),
+            _attached(asked[whole.name], base),
             server_racks=racks_in_service(base, sizes[stage]),
             leaf_racks=tuple(rack for rack, _ in whole.places.leaf) if spreads else (),
             stages=tuple(one.name for one in base.stages[: stage + 1]),
@@ -55,6 +57,15 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     if case.site.has_floor:
         return narrowed
     return tuple(_with_others(case, one, of_all) for one, of_all in zip(narrowed, fabrics, strict=True))
+
+
+def _attached(asked: Fabric, base: Design) -> dict[str, ByStage]:
+    """Ports of attachments of a fabric that each stage of its file adds, in the order in which they were dealt."""
+    ports = {one.name: one.adds or (one.ports,) for one in asked.attachments}
+    if asked.oob is None:
+        return ports
+    switches = switches_by_stage(base.fabrics, len(base.stages))
+    return {**ports, SWITCHES: added(tuple(number * asked.oob.ports_per_switch for number in switches))}
 
 
 def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
@@ -157,6 +168,13 @@ def _may_have(in_service: InService, tiers: int) -> bool:
     return tiers >= len(there.tiers) if there.clos.last_group is None else tiers == len(there.tiers)
 
 
+def _beside_those(fabric: FabricProblem, demand: AttachmentDemand) -> AttachmentDemand:
+    """An attachment whose ports in service stay on their switches. Counted ones are on leaves, also as they grow."""
+    if fabric.per_switch is not None and demand.name in COUNTED:
+        return replace(demand, listed=True)
+    return demand if demand.adds else replace(demand, tier="any")
+
+
 def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
     """A fabric with the products of the one in service, on as many tiers or more."""
     there = in_service.fabric
@@ -181,7 +199,7 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
         topologies=tuple(family for family in fabric.topologies if family == there.topology),
         switches=switches,
         nics=nics,
-        attachments=tuple(demand if demand.adds else replace(demand, tier="any") for demand in fabric.attachments),
+        attachments=tuple(_beside_those(fabric, demand) for demand in fabric.attachments),
         last_group="equal",
         interchangeable=None,
     )

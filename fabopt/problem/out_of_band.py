@@ -34,10 +34,16 @@ class ServersInRacks(NamedTuple):
     per_rack: int | None
 
 
+def is_counted(fabric: Fabric, attachment: str) -> bool:
+    """Whether ports of an attachment of a fabric are counted, and come stage by stage."""
+    return fabric.role == "oob" and attachment in COUNTED
+
+
 def counted_ports(case: Case, fabric: Fabric, racks: ServersInRacks) -> dict[str, ByStage]:
     """Ports of management that no design changes, by attachment and stage.
 
-    Strips of racks without servers are counted where rule ``rack-rules`` holds.
+    Strips of racks without servers are counted where rule ``rack-rules`` holds. At the stage of what is in service they
+    are those of its file, and never fewer later.
     """
     if fabric.oob is None:
         return {}
@@ -53,8 +59,16 @@ def counted_ports(case: Case, fabric: Fabric, racks: ServersInRacks) -> dict[str
         pdus = (fabric.oob.pdus,) * len(servers)
     of_rack = 0 if server.rack is None else server.rack.management_ports
     in_racks = tuple(of_rack * server.sold_for(count) for count in servers)
-    counted = ((APPLIANCES, (appliances,) * len(servers)), (PDUS, pdus), (RACK_DEVICES, in_racks))
-    return {name: ports for name, ports in counted if ports[-1]}
+    counted = {APPLIANCES: (appliances,) * len(servers), PDUS: pdus, RACK_DEVICES: in_racks}
+    if case.base is not None:
+        there = case.base.attached(fabric.name)
+        counted = {name: from_those(there.get(name, 0), ports) for name, ports in counted.items()}
+    return {name: ports for name, ports in counted.items() if ports[-1]}
+
+
+def from_those(there: int, ports: ByStage) -> ByStage:
+    """Ports by stage of which ``there`` are in service at the first one."""
+    return (there, *(max(there, later) for later in ports[1:]))
 
 
 def added(ports: ByStage) -> ByStage:

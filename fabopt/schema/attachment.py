@@ -109,6 +109,11 @@ class Attachment(Strict):
         return next((stage for stage, ports in enumerate(self.adds) if ports), 0)
 
     @property
+    def stage_of_ports(self) -> list[int]:
+        """The stage that adds each port, from 0."""
+        return [stage for stage, ports in enumerate(self.adds or (self.ports,)) for _ in range(ports)]
+
+    @property
     def counts(self) -> bool:
         """Whether its ports count in oversubscription: as given, or as its kind has it."""
         return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio

@@ -100,6 +100,21 @@ def _mixed_at(tier: TierUse, so_far: Sequence[StageStructure]) -> TierUse:
     return tier.model_copy(update={"id": most, "stand_ins": tuple(one for one in lots if one.count and one.id != most)})
 
 
+def switches_by_stage(fabrics: Sequence[FabricDesign], stages: int) -> tuple[int, ...]:
+    """Switches of all fabrics of a file that are installed at each of its stages."""
+    last = sum(tier.count for fabric in fabrics for tier in fabric.tiers)
+    if any(0 < len(fabric.growth) < stages for fabric in fabrics):
+        raise ValueError("a fabric does not say how it grows at every stage")
+    early = (
+        sum(
+            sum(fabric.growth[stage].switches(tier.role) if fabric.growth else tier.count for tier in fabric.tiers)
+            for fabric in fabrics
+        )
+        for stage in range(stages - 1)
+    )
+    return (*early, last)
+
+
 def nics_at(designed: FabricDesign, stages: Collection[str], servers: int) -> Counter[str]:
     """NICs of the ``servers`` servers that some stages bring, by the id of what was bought."""
     nic = designed.nic

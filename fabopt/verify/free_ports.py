@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.problem.out_of_band import is_counted
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
@@ -31,13 +32,20 @@ from fabopt.wiring.design_file import item_at
 RANKS = ("leaf", "spine")
 
 
+def _allowed(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]:
+    """The tiers that the case allows an attachment."""
+    if comes_by_stage(fabric, attachment):
+        return RANKS[:1]
+    return RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
+
+
 def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]:
     """The tiers whose switches may have an attachment's next port, by the file.
 
     Tiers of its other ports, and tiers where no parts are bought for it, or where the parts of other ports fit too: the
     cages are alike, and a length on offer is long enough. Other parts that could join it are not in the file.
     """
-    allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
+    allowed = _allowed(fabric, attachment)
     there = [tier for tier in RANKS[: fabric.num_tiers] if tier in allowed]
     used = {tier for tier, _ in fabric.designed.free_ports.get(attachment.name, ())} & set(there)
     joined = {tier for tier in there if any(_parts_fit_tier(fabric, attachment, own, tier) for own in used)}
@@ -94,68 +102,106 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     rack with the fewest ports of the attachment, then of all, then the first. Ports run at the servers' speed; on
     spines each attachment has cages of its own. Of attachments on any tier, those with ports on spines alone are dealt
     over these, and those without listed ports over all leaves (``attachments_are_placed``). In a cluster that grows
-    only switches of the first stage have free ports, beyond their use at any stage. Source: case file, ``attachments``,
-    ``rules``; design file, ``free_ports``.
+    only switches of the first stage have free ports, beyond their use at any stage. Beside a base its ports stay; then
+    come those that are counted, stage by stage, on leaves that are there then; then others. Source: case file,
+    ``attachments``, ``rules``; design file, ``free_ports``.
     """
     wanted = {attachment.name: attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
     tiers = {role: _Switches.of(fabric, role) for role in RANKS[: fabric.num_tiers]}
-    exchanged = _exchanged(fabric, tiers)
+    exchanged, dealt = _exchanged(fabric, tiers), _all_dealt(fabric, tiers)
     for index, (name, attachment) in enumerate(wanted.items()):
         places = fabric.designed.free_ports.get(name, ())
         proof.equal(f"ports of {name}", len(places), attachment.ports)
-        allowed = RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
-        strange = sorted({tier for tier, _ in places} - set(allowed) & set(tiers))
+        strange = sorted({tier for tier, _ in places} - set(_allowed(fabric, attachment)) & set(tiers))
         proof.equal(f"tiers of {name} that the case does not allow", strange, [])
-        reach = tiers_for(fabric, attachment)
-        is_on_spines = {tier for tier, _ in places} == {"spine"}
-        dealt = _dealt(fabric, attachment, {tier: tiers[tier] for tier in (["spine"] if is_on_spines else reach)})
-        for port, (place, expected) in enumerate(zip(places, dealt, strict=False), 1):
-            if expected is not None and not is_in_service(fabric, attachment):
+        moves = not (in_service_of(fabric, attachment) or comes_by_stage(fabric, attachment))
+        for port, (place, expected) in enumerate(zip(places, dealt[name], strict=False), 1):
+            if expected is not None and moves:
                 expected = exchanged.of(expected, index)
             proof.equal(f"switch of port {port} of {name}", place, expected)
         of_tier = Counter(tier for tier, _ in places)
         proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
 
 
-def is_in_service(fabric: FabricEvidence, attachment: Attachment) -> bool:
-    """Whether a case's base has an attachment: its ports are where ``base_stays`` proves that they were."""
-    return fabric.evidence.case.base is not None and not attachment.adds
+def in_service_of(fabric: FabricEvidence, attachment: Attachment) -> int:
+    """Ports of an attachment that a case's base has: they are where ``base_stays`` proves that they were."""
+    if fabric.evidence.case.base is None:
+        return 0
+    return attachment.adds[0] if attachment.adds else attachment.ports
 
 
-def _dealt(
-    fabric: FabricEvidence, attachment: Attachment, tiers: dict[str, _Switches]
-) -> Iterator[tuple[str, int] | None]:
-    """The switch of every port of an attachment, before exchange between racks; None where no switch has a
-    free port.
+def comes_by_stage(fabric: FabricEvidence, attachment: Attachment) -> bool:
+    """Whether ports of an attachment beside those that a case's base has are counted, and come stage by stage."""
+    return fabric.evidence.case.base is not None and is_counted(fabric.wanted, attachment.name)
+
+
+def _all_dealt(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> dict[str, list[tuple[str, int] | None]]:
+    """The switch of every port of the attachments on free ones, before exchange between racks, by name; None where no
+    switch has a free port.
     """
-    index = [other.name for other in fabric.wanted.attachments].index(attachment.name)
-    loads = {"leaf": Fraction(0), "spine": Fraction(0)}
-    if attachment.counts:
-        speed = fabric.down("leaf").port_mbps
-        loads = {"leaf": speed / class_ratios(fabric)[index], "spine": speed / fabric.oversubscription_limits["spine"]}
-    own = {tier: np.zeros(len(switches.free), dtype=np.int64) for tier, switches in tiers.items()}
-    stays = fabric.designed.free_ports.get(attachment.name, ()) if is_in_service(fabric, attachment) else ()
-    for place in stays:
-        role, switch = place
-        switches = tiers.get(role)
-        fits = switches is not None and switch < len(own[role]) and switches.ports[switch] > 0
-        if switches is not None and fits:
-            switches.take(switch, own[role], loads[role])
-        yield place if fits else None
-    for _ in range(attachment.ports - len(stays)):
-        nexts = [
-            (*key, RANKS.index(tier))
-            for tier, switches in tiers.items()
-            if (key := switches.next(own[tier], loads[tier])) is not None
-        ]
-        best = min(nexts, key=lambda choice: (choice[0], choice[1], choice[3], choice[2]), default=None)
-        if best is None:
-            yield None
-            continue
-        tier, number = RANKS[best[3]], best[2]
-        tiers[tier].take(number, own[tier], loads[tier])
-        yield tier, number
+    listed = [attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"]
+    guests = {attachment.name: _Guest.of(fabric, attachment, tiers) for attachment in listed}
+    for attachment in listed:
+        there = fabric.designed.free_ports.get(attachment.name, ())[: in_service_of(fabric, attachment)]
+        guests[attachment.name].stay(there)
+    counted = [attachment for attachment in listed if comes_by_stage(fabric, attachment)]
+    for stage in range(1, len(fabric.evidence.stage_names)):
+        for attachment in counted:
+            guests[attachment.name].take(sum(attachment.adds[stage : stage + 1]), stage)
+    for attachment in listed:
+        if attachment not in counted:
+            guests[attachment.name].take(attachment.ports - in_service_of(fabric, attachment), 0)
+    return {name: guest.places for name, guest in guests.items()}
+
+
+class _Guest(NamedTuple):
+    """An attachment whose ports find their switches; ``own``: its ports on each, ``loads``: Mb/s of one, by tier."""
+
+    tiers: dict[str, _Switches]
+    own: dict[str, NDArray[np.int64]]
+    loads: dict[str, Fraction]
+    places: list[tuple[str, int] | None]
+
+    @staticmethod
+    def of(fabric: FabricEvidence, attachment: Attachment, tiers: dict[str, _Switches]) -> _Guest:
+        """An attachment without ports yet. With ports on spines alone it is dealt over these."""
+        places = fabric.designed.free_ports.get(attachment.name, ())
+        is_on_spines = {tier for tier, _ in places} == {"spine"}
+        reach = {tier: tiers[tier] for tier in (["spine"] if is_on_spines else tiers_for(fabric, attachment))}
+        loads = {"leaf": Fraction(0), "spine": Fraction(0)}
+        if attachment.counts:
+            index = [other.name for other in fabric.wanted.attachments].index(attachment.name)
+            speed, limits = fabric.down("leaf").port_mbps, fabric.oversubscription_limits
+            loads = {"leaf": speed / class_ratios(fabric)[index], "spine": speed / limits["spine"]}
+        own = {tier: np.zeros(len(switches.free), dtype=np.int64) for tier, switches in reach.items()}
+        return _Guest(reach, own, loads, [])
+
+    def stay(self, there: Sequence[tuple[str, int]]) -> None:
+        """Keep ports where they are, where there is a port."""
+        for place in there:
+            role, switch = place
+            switches = self.tiers.get(role)
+            fits = switches is not None and switch < len(self.own[role]) and switches.ports[switch] > 0
+            if switches is not None and fits:
+                switches.take(switch, self.own[role], self.loads[role])
+            self.places.append(place if fits else None)
+
+    def take(self, ports: int, stage: int) -> None:
+        """Put more ports on the switches in turn that are there at a stage."""
+        for _ in range(ports):
+            nexts = [
+                (*key, RANKS.index(tier))
+                for tier, switches in self.tiers.items()
+                if (key := switches.next(self.own[tier], self.loads[tier], stage)) is not None
+            ]
+            best = min(nexts, key=lambda choice: (choice[0], choice[1], choice[3], choice[2]), default=None)
+            if best is None:
+                self.places.append(None)
+                continue
+            tier, number = RANKS[best[3]], best[2]
+            self.tiers[tier].take(number, self.own[tier], self.loads[tier])
+            self.places.append((tier, number))
 
 
 def _exchanged(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> Exchanged:
@@ -168,7 +214,7 @@ class _Switches(NamedTuple):
     """The leaves or spines, in arrays of shape (switches,).
 
     Free ports before, ports of attachments on free ones, remaining cages and ports, and the Mb/s that uplinks still
-    carry. ``kinds``: equal for switches that may be exchanged.
+    carry. ``kinds``: equal for switches that may be exchanged; ``stages``: that install them.
     """
 
     free: NDArray[np.int64]
@@ -178,6 +224,7 @@ class _Switches(NamedTuple):
     carried: list[Fraction] | None
     lanes: int
     kinds: list[tuple[int, ...]]
+    stages: NDArray[np.int64]
 
     @staticmethod
     def of(fabric: FabricEvidence, role: str) -> _Switches:
@@ -196,11 +243,9 @@ class _Switches(NamedTuple):
         left, ports = cages - -(-occupied // lanes), most - uplinks - occupied
         if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
             left = left * 0
-        at_first = _at_first(fabric, role, len(used))
-        left, ports = left * at_first, ports * at_first
-        free = np.clip(np.minimum(left * lanes, ports), 0, None)
-        kinds = _kinds(fabric, role, used, at_first)
-        return _Switches(free, free * 0, left, ports, _spare_uplink_mbps(fabric, role, used), lanes, kinds)
+        free, stages = np.clip(np.minimum(left * lanes, ports), 0, None), _stages(fabric, role, len(used))
+        kinds = _kinds(fabric, role, used, stages == 0)
+        return _Switches(free, free * 0, left, ports, _spare_uplink_mbps(fabric, role, used), lanes, kinds, stages)
 
     @staticmethod
     def _of_equals(fabric: FabricEvidence) -> _Switches:
@@ -218,11 +263,13 @@ class _Switches(NamedTuple):
         left, ports = cages - -(-used // lanes), _most_ports(switch) - tier.up_ports - used
         free = np.clip(np.minimum(left * lanes, ports), 0, None)
         kinds: list[tuple[int, ...]] = [(own,) for own in servers.tolist()]
-        return _Switches(free, free * 0, left, ports, None, lanes, kinds)
+        return _Switches(free, free * 0, left, ports, None, lanes, kinds, free * 0)
 
-    def next(self, own: NDArray[np.int64], load: Fraction) -> tuple[int, int, int] | None:
-        """The next switch of the tier as (ports taken, minus free ports before, number); ``own``: of the attachment."""
-        fits = (self.ports > 0) & ((self.cages > 0) | (own % self.lanes > 0))
+    def next(self, own: NDArray[np.int64], load: Fraction, stage: int) -> tuple[int, int, int] | None:
+        """The next switch of the tier that is there at a stage, as (ports taken, minus free ports before, number);
+        ``own``: of the attachment.
+        """
+        fits = (self.stages <= stage) & (self.ports > 0) & ((self.cages > 0) | (own % self.lanes > 0))
         order = np.lexsort((-self.free, self.taken))
         for number in order[fits[order]].tolist():
             if not load or self.carried is None or self.carried[number] >= load:
@@ -264,11 +311,12 @@ def _most_downlinks(fabric: FabricEvidence) -> NDArray[np.int64]:
     return most
 
 
-def _at_first(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.bool_]:
-    """Whether each switch of a tier is installed at the first stage, shape (switches,)."""
-    growth = fabric.designed.growth
-    there = numbers_at_last(fabric, growth[0], role) if growth else range(switches)
-    return np.isin(np.arange(switches), np.array(there, dtype=np.int64))
+def _stages(fabric: FabricEvidence, role: str, switches: int) -> NDArray[np.int64]:
+    """The stage that installs each switch of a tier, from 0, shape (switches,)."""
+    stages = np.zeros(switches, dtype=np.int64)
+    for number, stage in enumerate(fabric.designed.growth[:-1], 1):
+        stages[np.setdiff1d(np.arange(switches), numbers_at_last(fabric, stage, role))] = number
+    return stages
 
 
 def _down_ports(

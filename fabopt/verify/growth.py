@@ -93,15 +93,15 @@ def numbers_at_last(fabric: FabricEvidence, stage: StageStructure, role: str) ->
 
 def _free_ports_at(fabric: FabricEvidence, stage: StageStructure, number: int) -> FreePorts:
     """Switches of attachments on free ports, by their numbers at a stage; ports of later stages have no switch."""
-    later = {attachment.name for attachment in fabric.wanted.attachments if attachment.first_stage > number}
+    so_far = {one.name: sum(stage <= number for stage in one.stage_of_ports) for one in fabric.wanted.attachments}
     of_stage = {role: numbers_at_last(fabric, stage, role) for role in ("leaf", "spine")}
     return {
         name: tuple(
             (role, of_stage[role].index(number) if number in of_stage[role] else len(of_stage[role]))
-            for role, number in places
+            for role, number in places[: so_far[name]]
         )
         for name, places in fabric.designed.free_ports.items()
-        if name not in later
+        if so_far[name]
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from fabopt.rules.defaults import RACK_RULES, is_kept
-from fabopt.schema.design import LinkRow
+from fabopt.schema.design import Design, LinkRow
+from fabopt.schema.installed import base_of
 from fabopt.units import ceil_div, some
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.proof import FIRST, Proof, named_edition, where
@@ -70,7 +71,21 @@ def _wanted(evidence: Evidence, fabric: FabricEvidence) -> dict[str, list[int]]:
         without_servers = len(_racks_of_attachments(evidence)) + (asked.switch_racks or 0)
         more = without_servers if _counts_all_racks(evidence) else 0
         wanted["pdus"] = [asked.pdus_per_rack * (ceil_div(number, per_rack) + more) for number in numbers]
+    base = base_of(evidence.case)
+    if base is not None and evidence.case.base is not None:
+        there = _in_service(base, evidence.case.base.stage, fabric.designed.name)
+        wanted = {name: [there[name], *ports[1:]] for name, ports in wanted.items()}
     return wanted
+
+
+def _in_service(base: Design, stage: int, name: str) -> Counter[str]:
+    """Links in service of every attachment of a fabric, as its file lists them."""
+    stages = [one.name for one in base.stages]
+    there: Counter[str] = Counter()
+    for row in (row for fabric in base.fabrics if fabric.name == name for row in fabric.links if row.attachment):
+        coming = row.stages or stages[:1]
+        there[row.attachment or ""] += row.count * sum(one in stages[: stage + 1] for one in coming) // len(coming)
+    return there
 
 
 def _counts_all_racks(evidence: Evidence) -> bool:

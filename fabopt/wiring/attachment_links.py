@@ -233,7 +233,7 @@ def _in_own_cages(
         run_m=np.full(len(ports), float(rows[0].length_m)),
         assemblies=[assembly_of(plan.numbers.embedded, row, 1, lanes) for row in rows],
         row=none.copy(),
-        stage=np.full(len(ports), attachment.first_stage),
+        stage=np.array(attachment.stage_of_ports, dtype=np.int64)[ports],
     )
     return plan.dealt(cabled, rows, (1, lanes))
 
@@ -271,7 +271,7 @@ def _on_leaves(plan: FabricPlan, of_servers: Sequence[RowAssembly]) -> list[_Att
         if attachment.placed_on != "leaf":
             free = [(leaf, port) for port, (tier, leaf) in places if tier == "leaf"]
             leaves, ports = [leaf for leaf, _ in free], np.array([port for _, port in free], dtype=np.int64)
-            stage = 0 * ports + attachment.first_stage
+            stage = np.array(attachment.stage_of_ports, dtype=np.int64)[ports]
         if not leaves:
             continue
         rows = plan.rows("attachment", "leaf", attachment.name)

@@ -15,12 +15,13 @@ from fabopt.errors import Fault, cut
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import rack_limits
 from fabopt.io.faults import validated
-from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
+from fabopt.problem.out_of_band import SWITCHES, as_attachment, is_counted, port_cage
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Panel, Switch, Transceiver, Trunk
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
 from fabopt.schema.facts import Delay, Facts, Optics
+from fabopt.schema.installed import switches_by_stage
 from fabopt.schema.product import Cage, Product
 from fabopt.schema.server import Server
 
@@ -178,7 +179,11 @@ class Embedded:
             return fabric.attachments
         if len(self.case.stages or ()) > 1:
             stay = self.case.base is not None
-            return tuple(one.in_service() if stay and not one.adds else one for one in fabric.attachments)
+            listed = (stay and (not one.adds or is_counted(fabric, one.name)) for one in fabric.attachments)
+            return tuple(
+                one.in_service() if is_listed else one
+                for one, is_listed in zip(fabric.attachments, listed, strict=True)
+            )
         return tuple(attachment.as_placed(attachment.name in designed.free_ports) for attachment in fabric.attachments)
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
@@ -221,23 +226,13 @@ class Embedded:
             return ()
         nics = {nic.id: self.part(nic.id, Nic).cages for nic in self.server.nics if nic.role == fabric.role}
         ports = tuple(number * fabric.oob.ports_per_switch for number in self.switches_by_stage)
-        return (as_attachment(SWITCHES, ports, port_cage(self.server, nics)),) if ports[-1] else ()
+        own = as_attachment(SWITCHES, ports, port_cage(self.server, nics))
+        return (own if self.case.base is None else own.in_service(),) if ports[-1] else ()
 
     @property
     def switches_by_stage(self) -> tuple[int, ...]:
         """Number of switches of all fabrics of the file at each stage."""
-        design = self.design if self.whole is None else self.whole
-        last = sum(tier.count for fabric in design.fabrics for tier in fabric.tiers)
-        grown = [fabric.growth for fabric in design.fabrics if fabric.growth]
-        stages = range(len(self.case.stages or ()) - 1)
-        if not all(len(growth) > len(stages) for growth in grown):
-            raise ValueError("a fabric does not say how it grows at every stage")
-        early = [
-            sum(growth[stage].leaves + growth[stage].spines + growth[stage].cores for growth in grown)
-            + sum(tier.count for fabric in design.fabrics if not fabric.growth for tier in fabric.tiers)
-            for stage in stages
-        ]
-        return (*early, last)
+        return switches_by_stage((self.whole or self.design).fabrics, len(self.case.stages or ()))
 
     @staticmethod
     def _so_far(attachments: Sequence[Attachment], number: int) -> Iterator[Attachment]:

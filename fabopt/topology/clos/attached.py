@@ -91,7 +91,7 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
     if not clos.free:
         return fabric.attachments
     return tuple(
-        demand if demand.tier == "leaf" else demand.on_tier(places, "leaf")
+        demand if demand.is_dealt else demand.on_tier(places, "leaf")
         for demand, places in zip(fabric.attachments, clos.free, strict=True)
     )
 
@@ -167,7 +167,7 @@ def attachment_spine(
     cages = CagesOfPorts("spine", clos.parts.spine_down, clos.parts.protocol, clos.free[index], clos.attached_runs_m)
     demand = fabric.attachments[index]
     choices = in_own_cages(problem, fabric, demand, cages, prune)
-    if choices is None or not demand.adds or demand.tier == "leaf":
+    if choices is None or not demand.adds or demand.is_dealt:
         return choices
     stage = next(stage for stage, ports in enumerate(demand.adds) if ports)
     return [_from_stage(choice, stage) for choice in choices]

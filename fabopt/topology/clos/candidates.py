@@ -32,7 +32,7 @@ from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.failures import ClosFailures
-from fabopt.topology.clos.free_ports import with_free_ports
+from fabopt.topology.clos.free_ports import with_free_ports, with_listed
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
@@ -109,7 +109,8 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
     """
     plans: tuple[Plan, ...] = ((),)
     if problem.first_servers:
-        plans = plans_of(problem, fabric, clos.parts, clos.shape)
+        listing = with_listed(problem, fabric, clos)
+        plans = () if listing is None else plans_of(problem, fabric, listing)
     placed = (with_free_ports(problem, fabric, clos._replace(stages=plan)) for plan in plans)
     outliving = (
         with_hosts(problem, fabric, placed_clos)

@@ -149,10 +149,9 @@ def growth_of(
 def stage_clos(fabric: FabricProblem, clos: ClosNetwork, number: int) -> ClosNetwork:
     """A stage as a Clos that does not grow."""
     parts, shape = at_stage(clos.parts, clos.shape, clos.stages, number)
-    numbers = numbers_of(clos.parts.nic, clos.shape)
-    most = most_at(fabric, shape, numbers)
+    most = most_at(fabric, shape, clos)
     above = most_above(fabric, shape, clos.parts.nic)
-    last = most_at(fabric, shape, numbers, of_last=True) if shape.has_own_last else 0
+    last = most_at(fabric, shape, clos, of_last=True) if shape.has_own_last else 0
     return ClosNetwork(parts, shape, most, most, 0, above, last_ports=last, last_occupied=last)
 
 

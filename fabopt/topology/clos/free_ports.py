@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.clos_links import ClosNumbers, downlinks_of_spines
-from fabopt.network.clos_stages import most_links_of_spines, of_leaves, of_spines
+from fabopt.network.clos_stages import StageNumbers, most_links_of_spines, of_leaves, of_spines
 from fabopt.network.free_ports import (
     HOST_TIERS,
     Guest,
@@ -32,6 +32,7 @@ from fabopt.parts.switches import CageUse
 from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.attachment import HostPort
 from fabopt.topology.clos.attached import dealt_ports
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import ratio_of
@@ -153,13 +154,7 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     if not fabric.on_free_ports:
         return clos
     loads = _Loads(fabric, clos)
-    there = places_in_service(fabric, loads.numbers)
-    guests = [_guest(problem, fabric, clos, loads, demand) for demand in fabric.attachments]
-    guests = [
-        guest._replace(there=there.get(demand.name, ()))
-        for guest, demand in zip(guests, fabric.attachments, strict=True)
-    ]
-    places = dealt_to_free_ports(guests, loads.hosts())
+    places = _places(problem, fabric, loads)
     if places is None:
         return None
     # those in service have changed places already, and on a floor there are no others
@@ -171,19 +166,34 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     return placed if _gives_as_much(problem, fabric, clos, placed) else None
 
 
+def with_listed(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
+    """A Clos with the leaves of listed ports, which no plan of growth changes; None if there are too few."""
+    if not any(demand.listed for demand in fabric.attachments):
+        return clos
+    stages = tuple(StageNumbers(stage.servers, int(clos.shape.spines)) for stage in problem.stages)
+    places = _places(problem, fabric, _Loads(fabric, clos._replace(stages=stages)))
+    return None if places is None else clos._replace(free=tuple(places))
+
+
 def kinds_of_hosts(fabric: FabricProblem, clos: ClosNetwork) -> dict[HostTier, list[tuple[int, ...]]]:
     """Keys of equal leaves and equal spines, which may change places where ports are spread over racks."""
     return _Loads(fabric, clos).kinds()
 
 
+def _places(problem: Problem, fabric: FabricProblem, loads: _Loads) -> list[tuple[HostPort, ...]] | None:
+    """The switches of the ports of every attachment on free ones; None if there are too few."""
+    there = places_in_service(fabric, loads.numbers)
+    guests = (_guest(problem, fabric, loads, demand, there.get(demand.name, ())) for demand in fabric.attachments)
+    return dealt_to_free_ports(list(guests), loads.hosts())
+
+
 def _guest(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, loads: _Loads, demand: AttachmentDemand
+    problem: Problem, fabric: FabricProblem, loads: _Loads, demand: AttachmentDemand, there: tuple[HostPort, ...]
 ) -> Guest:
-    if demand.tier == "leaf":
+    if demand.is_dealt:
         return Guest(0, {})
-    return Guest(
-        demand.ports, {tier: loads.of(tier, demand) for tier in tiers_for(problem, fabric, clos.parts, demand)}
-    )
+    load = {tier: loads.of(tier, demand) for tier in tiers_for(problem, fabric, loads.clos.parts, demand)}
+    return Guest(demand.ports, load, there, (0, *demand.adds[1:]) if demand.listed else ())
 
 
 class _Loads:
@@ -219,19 +229,19 @@ class _Loads:
 
     def kinds(self) -> dict[HostTier, list[tuple[int, ...]]]:
         """Keys of equal leaves and equal spines: their ports and links, and whether the first stage has them."""
-        below = np.stack([self.servers, *self.attached, self.has_own_last, self._leaf_is_at_first()], axis=1)
+        below = np.stack([self.servers, *self.attached, self.has_own_last, self._stages_of_leaves() == 0], axis=1)
         kinds: dict[HostTier, list[tuple[int, ...]]] = {"leaf": list(map(tuple, below.tolist()))}
         if self.clos.parts.spine is not None:
             links = most_links_of_spines(self.numbers, self.clos.stages)
-            kinds["spine"] = list(zip(links.tolist(), self._spine_is_at_first().tolist(), strict=True))
+            kinds["spine"] = list(zip(links.tolist(), (self._stages_of_spines() == 0).tolist(), strict=True))
         return kinds
 
-    def _leaf_is_at_first(self) -> NDArray[np.bool_]:
-        return np.asarray(of_leaves(self.numbers, self.clos.stages, np.arange(len(self.servers))) == 0)
+    def _stages_of_leaves(self) -> Ints:
+        return of_leaves(self.numbers, self.clos.stages, np.arange(len(self.servers)))
 
-    def _spine_is_at_first(self) -> NDArray[np.bool_]:
+    def _stages_of_spines(self) -> Ints:
         spines = np.arange(len(downlinks_of_spines(self.numbers)))
-        return np.asarray(of_spines(self.numbers, self.clos.stages, spines) == 0)
+        return of_spines(self.numbers, self.clos.stages, spines)
 
     def _leaves(self) -> Hosts:
         clos, parts, shape = self.clos, self.clos.parts, self.clos.shape
@@ -251,7 +261,7 @@ class _Loads:
             room = uplinks * (parts.leaf_up.lane.port_mbps * self.unit) - np.array(loads, dtype=object) @ below
         full, last = _leaf_ports(parts, shape), _leaf_ports(parts.of_last, shape.of_last)
         cages, most = (np.where(self.has_own_last, b, a) for a, b in ((full.cages, last.cages), (full.most, last.most)))
-        return _hosts(_DownPorts(cages, full.lanes, most), used, room, self._leaf_is_at_first())
+        return _hosts(_DownPorts(cages, full.lanes, most), used, room, self._stages_of_leaves())
 
     def _spines(self) -> Hosts:
         parts, shape, stages = self.clos.parts, self.clos.shape, self.clos.stages
@@ -261,7 +271,7 @@ class _Loads:
         if parts.spine_up is not None:
             load = int(parts.spine_down.lane.port_mbps * self.unit / self.fabric.oversubscription_spine)
             room = int(shape.x) * parts.spine_up.lane.port_mbps * self.unit - load * used.astype(object)
-        return _hosts(_spine_ports(parts, shape), used, room, self._spine_is_at_first())
+        return _hosts(_spine_ports(parts, shape), used, room, self._stages_of_spines())
 
     def with_places(self, places: list[tuple[tuple[HostTier, int], ...]]) -> ClosNetwork:
         """The Clos with these places of ports, attachment by attachment."""
@@ -283,11 +293,11 @@ class _Loads:
         )  # fmt: skip
 
 
-def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], at_first: NDArray[np.bool_]) -> Hosts:
-    """Switches with the ports that are left beside ``used``; none on those that come after the first stage."""
+def _hosts(ports: _DownPorts, used: Ints, room: NDArray[np.object_], stages: Ints) -> Hosts:
+    """Switches with the ports that are left beside ``used``, and the stages that install them."""
     cages = np.asarray(empty_cages(ports.cages, used, ports.lanes))
     most = np.minimum(ports.most, ports.cages * ports.lanes)
-    return Hosts(cages * at_first, (most - used) * at_first, ports.lanes, tuple(map(int, room)))
+    return Hosts(cages, np.asarray(most - used), ports.lanes, tuple(map(int, room)), tuple(stages.tolist()))
 
 
 def _ports_of_leaves(fabric: FabricProblem, clos: ClosNetwork, numbers: ClosNumbers) -> tuple[Ints, Ints]:

@@ -25,6 +25,7 @@ from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, TWO_SWITCHES
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.in_service import first_stage, most_above, most_at
+from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.redundancy import fewest_cores, fewest_spines
 from fabopt.topology.clos.shape import (
     Parts,
@@ -39,17 +40,17 @@ from fabopt.units import ceil_div, ceil_of
 Plan = tuple[StageNumbers, ...]
 
 
-def plans_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> tuple[Plan, ...]:
+def plans_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tuple[Plan, ...]:
     """Plans of growth: the structure of each stage; empty if an early stage needs more than the last one has.
 
     Rules ``stages_are_fabrics`` and ``stages_only_add``.
     """
-    still = _still(problem, fabric, parts, shape)
+    parts, shape, still = clos.parts, clos.shape, _still(problem, fabric, clos)
     if still is None or _stands_on_one(problem, fabric, shape):
         return ()
     if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
         return (still,)
-    plans = _lending(problem, fabric, parts, shape, still, (StageNumbers(0),))
+    plans = _lending(problem, fabric, clos, still, (StageNumbers(0),))
     moving = sorted({plan for plan in plans if plan != still and _modules_suffice(parts, shape, plan)})
     return (still, *moving)
 
@@ -79,9 +80,9 @@ def _modules_suffice(parts: Parts, shape: Shape, plan: Plan) -> bool:
     return modules_suffice(numbers_of(parts.nic, shape), plan, cages, use.lane.ports)
 
 
-def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> Plan | None:
+def _still(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Plan | None:
     """The plan in which nothing moves."""
-    spines = cores = 0
+    parts, shape, spines, cores = clos.parts, clos.shape, 0, 0
     stages: list[StageNumbers] = []
     for number, stage in enumerate(problem.stages):
         if number == 0 and fabric.in_service is not None:
@@ -90,9 +91,9 @@ def _still(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) 
             continue
         stage_shape = replace(shape, servers=stage.servers)
         if parts.spine is not None and stage_shape.leaves > 1:
-            needed = _spines_for(shape, _uplinks_needed(problem, fabric, parts, shape, number))
+            needed = _spines_for(shape, _uplinks_needed(problem, fabric, clos, number))
             if shape.has_own_last:
-                of_last = _uplinks_needed(problem, fabric, parts, shape, number, of_last=True)
+                of_last = _uplinks_needed(problem, fabric, clos, number, of_last=True)
                 needed = max(needed, _spines_for(shape.of_last, of_last))
             spines = max(spines, needed, _fewest_spines(fabric, parts, shape, stage_shape))
         cores = max(cores, _cores_needed(problem, fabric, parts, shape, number, spines))
@@ -124,12 +125,12 @@ def _cores_needed(
 
 
 def _uplinks_needed(
-    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, number: int, of_last: bool = False
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, number: int, of_last: bool = False
 ) -> int:
     """Fewest uplinks of a leaf at a stage; ``of_last``: of one of a group unlike the others."""
-    stage = problem.stages[number]
+    stage, parts, shape = problem.stages[number], clos.parts, clos.shape
     stage_shape = replace(shape, servers=stage.servers, sizes=shape.sizes[: number + 1])
-    down = most_at(fabric, stage_shape, numbers_of(parts.nic, shape), of_last)
+    down = most_at(fabric, stage_shape, clos, of_last)
     most = stage.oversubscription[fabric.name][0]
     of_classes = int(leaf_uplinks(fabric, parts, stage_shape, most))
     return max(of_classes, int(uplinks_needed(down, parts.leaf_down, parts.uplink, most)))
@@ -145,23 +146,20 @@ def _lends(parts: Parts, shape: Shape) -> bool:
     return parts.spine_down is not None and int(shape.u) % int(shape.spines) == 0
 
 
-def _lending(
-    problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape, still: Plan, before: Plan
-) -> Iterator[Plan]:
+def _lending(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, still: Plan, before: Plan) -> Iterator[Plan]:
     """Every plan that continues the stages ``before``, the first of which is empty."""
     number = len(before) - 1
     if number == len(still):
         yield before[1:]
         return
-    for stage in _ways_of(problem, fabric, parts, shape, still[number], before[-1], number):
-        yield from _lending(problem, fabric, parts, shape, still, (*before, stage))
+    for stage in _ways_of(problem, fabric, clos, still[number], before[-1], number):
+        yield from _lending(problem, fabric, clos, still, (*before, stage))
 
 
 def _ways_of(
     problem: Problem,
     fabric: FabricProblem,
-    parts: Parts,
-    shape: Shape,
+    clos: ClosNetwork,
     still: StageNumbers,
     before: StageNumbers,
     number: int,
@@ -169,13 +167,14 @@ def _ways_of(
     """Ways to build a stage: with the spines of the plan in which nothing moves, or with the fewest for each higher
     number of links of a leaf to a spine. Links of earlier stages stay.
     """
+    parts, shape = clos.parts, clos.shape
     links, cores = int(shape.links_per_pair), max(before.group_cores, still.group_cores)
     most = max(still.spines, _spines_for(shape, _uplinks(shape, before)))
     yield still._replace(spines=most, group_cores=cores)
     stage_shape = replace(shape, servers=problem.stages[number].servers)
     if number == len(problem.stages) - 1 or stage_shape.leaves <= 1:
         return
-    needed = max(_uplinks_needed(problem, fabric, parts, shape, number), _uplinks(shape, before))
+    needed = max(_uplinks_needed(problem, fabric, clos, number), _uplinks(shape, before))
     step, fewest = max(1, int(shape.q)), _fewest_spines(fabric, parts, shape, stage_shape)
     ports, fewer = _spine_ports(parts, shape) // _leaves_of_a_pod(stage_shape, shape), 0
     for spines in range(max(step, before.spines, fewest), most, step):

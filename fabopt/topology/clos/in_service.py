@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -188,7 +188,7 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
     the file, others as they were dealt over its leaves.
     """
     there = fabric.in_service
-    if there is None or not there.attachments:
+    if there is None or not there.attached:
         return {}
     structure, free = there.whole.clos, there.whole.free_ports
     sizes = there.sizes if len(there.sizes) > 1 else ()
@@ -196,27 +196,31 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
     before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group, own_end=own_end)
     dealt = dealt_over_leaves(
         before,
-        [() if one.name in free else one.adds or (one.ports,) for one in there.attachments],
+        [() if name in free else adds for name, adds in there.attached.items()],
         there.leaf_racks,
         in_pairs=there.whole.homing in ("pair", "dual"),
     )
-    places = {
-        one.name: free.get(one.name, tuple(("leaf", port.leaf) for port in dealt if port.owner == index))
-        for index, one in enumerate(there.attachments)
+    places: dict[str, tuple[HostPort, ...]] = {
+        name: free.get(name, tuple(("leaf", port.leaf) for port in dealt if port.owner == index))
+        for index, name in enumerate(there.attached)
     }
+    so_far = {name: sum(adds[: len(there.stages)]) for name, adds in there.attached.items()}
     leaves = there.whole.tiers[0].count // now.planes
     of_base = SwitchesOfPlane(leaves, structure.pods, max(1, structure.spines_per_pod))
     of_shape = SwitchesOfPlane(now.leaves, now.pods if now.spines else 1, now.spines)
-    return {name: tuple(of_base.renumbered(port, of_shape) for port in own) for name, own in places.items()}
+    return {
+        name: tuple(of_base.renumbered(port, of_shape) for port in own[: so_far[name]]) for name, own in places.items()
+    }
 
 
-def most_at(fabric: FabricProblem, stage_shape: Shape, now: ClosNumbers, of_last: bool = False) -> int:
-    """Most ports of a leaf that count in its ratio at a stage, with those in service; ``now``: of the last stage.
+def most_at(fabric: FabricProblem, stage_shape: Shape, clos: ClosNetwork, of_last: bool = False) -> int:
+    """Most ports of a leaf that count in its ratio at a stage, with those in service; ``clos``: of the last stage, with
+    the switches of listed ports.
 
     ``of_last``: of leaves of a group unlike the others, which these do not include.
     """
-    most = int((last_endpoints if of_last else most_endpoints)(stage_shape, fabric.attached))
-    on_leaves = _counted_on(fabric, now, "leaf")
+    most, now = int((last_endpoints if of_last else most_endpoints)(stage_shape, fabric.attached)), clos.numbers
+    on_leaves = _counted_on(fabric, now, "leaf", clos.listed_until(fabric, len(stage_shape.sizes)))
     hosts = np.array(list(on_leaves), dtype=np.int64)
     servers = now.servers_of_groups(now.group_of_leaf(hosts), int(stage_shape.servers))
     for own, is_last, ports in zip(servers.tolist(), now.is_of_last(hosts), on_leaves.values(), strict=True):
@@ -231,15 +235,18 @@ def most_above(fabric: FabricProblem, stage_shape: Shape, nic: NicOption) -> int
     if not most or fabric.in_service is None:
         return most
     numbers = numbers_of(nic, stage_shape)
-    on_spines = _counted_on(fabric, numbers, "spine")
+    on_spines = _counted_on(fabric, numbers, "spine", {})
     links = downlinks_of_spines(numbers) if on_spines else ()
     return max([most, *(int(links[spine]) + ports for spine, ports in on_spines.items())])
 
 
-def _counted_on(fabric: FabricProblem, now: ClosNumbers, tier: str) -> Counter[int]:
-    """Ports in service that count in ratios, by switch of a tier."""
+def _counted_on(
+    fabric: FabricProblem, now: ClosNumbers, tier: str, listed: Mapping[str, tuple[HostPort, ...]]
+) -> Counter[int]:
+    """Ports in service that count in ratios, by switch of a tier; of ``listed`` attachments all that have come."""
     counted = {demand.name for demand in fabric.attachments if demand.counts}
-    there = (own for name, own in places_in_service(fabric, now).items() if name in counted)
+    places = {**places_in_service(fabric, now), **listed}
+    there = (own for name, own in places.items() if name in counted)
     return Counter(switch for own in there for on, switch in own if on == tier)
 
 
@@ -250,12 +257,11 @@ def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> b
     there, lanes = fabric.in_service, clos.parts.leaf_down.lane.ports
     if there is None or lanes == 1:
         return True
-    stay = {one.name for one in there.attachments}
     hosts = {
         leaf
         for demand, own in zip(fabric.attachments, clos.free, strict=False)
         for tier, leaf in own
-        if tier == "leaf" and demand.name in stay
+        if tier == "leaf" and demand.name in there.attached
     }
     leaf = np.array(sorted(hosts), dtype=np.int64)
     group, k = now.group_of_leaf(leaf), np.where(now.is_of_last(leaf), now.last_k, now.k)

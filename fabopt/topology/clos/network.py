@@ -13,6 +13,7 @@ import numpy as np
 
 from fabopt.floor.arrangements import InLayout
 from fabopt.network import clos_stages
+from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers
 from fabopt.parts.items import Item
 from fabopt.parts.switches import TIER_ROLES
@@ -52,6 +53,19 @@ class ClosNetwork(NamedTuple):
     last_ports: int = 0
     last_occupied: int = 0
     last_reserved: int = 0
+
+    @property
+    def numbers(self) -> ClosNumbers:
+        """The numbers that its links follow from."""
+        return numbers_of(self.parts.nic, self.shape)
+
+    def listed_until(self, fabric: FabricProblem, stages: int) -> dict[str, tuple[HostPort, ...]]:
+        """The switches of listed ports that the first stages have brought, by attachment."""
+        return {
+            demand.name: places[: sum(demand.adds[:stages])]
+            for demand, places in zip(fabric.attachments, self.free, strict=False)
+            if demand.listed and demand.adds
+        }
 
     @property
     def attached_spine_cages(self) -> int:
@@ -145,7 +159,7 @@ def moved_cables(clos: ClosNetwork) -> list[int]:
     """Cables that each stage moves: uplinks of leaves that an earlier stage installed."""
     if not any(stage.pair_links for stage in clos.stages):
         return [0] * max(1, len(clos.stages))
-    n = numbers_of(clos.parts.nic, clos.shape)
+    n = clos.numbers
     leaves = np.bincount(
         clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves)), minlength=len(clos.stages)
     ).cumsum()
@@ -157,7 +171,7 @@ def _added(clos: ClosNetwork) -> Sequence[Sequence[int]]:
     """NICs, leaves, spines and cores by stage; empty where there is one stage."""
     if not clos.stages:
         return ((), (), (), ())
-    n = numbers_of(clos.parts.nic, clos.shape)
+    n = clos.numbers
     servers = clos_stages.of_servers(clos.stages, np.arange(n.servers))
     when = [np.repeat(servers, n.nics), clos_stages.of_leaves(n, clos.stages, np.arange(n.planes * n.leaves))]
     if clos.tiers > 1:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fabopt.errors import Fault, fault
 from fabopt.floor.group_runs import KINDS, Sizes, group_runs
+from fabopt.io.counted import counted_otherwise, with_counts
 from fabopt.io.faults import refuse_any
 from fabopt.io.floor_in_service import faults_of_floor
 from fabopt.io.live import LiveDesign, read_live, run_on, run_otherwise, unfit
@@ -43,6 +44,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
         *_unlike(case, told, catalog, file),
         *_told_apart(case, told, file),
         *run_otherwise(case, told, file),
+        *counted_otherwise(case, base, told, file),
     ]
     design = told.design
     if design.fabrics and design.stages:
@@ -58,7 +60,8 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
         site = site.model_copy(update={"distances_m": said})
     if base.move is not None:
         return case.model_copy(update={"base": base, "site": site})
-    fabrics = tuple(_with_attachments(_with_peer_links(fabric, told), told) for fabric in case.fabrics)
+    going_on = (with_counts(_with_peer_links(fabric, told), told) for fabric in case.fabrics)
+    fabrics = tuple(_with_attachments(fabric, told) for fabric in going_on)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
 
@@ -121,6 +124,8 @@ def _outside(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[str, str]
         yield "tiers", "a tier of several products cannot be gone on from"
     if fabric.logical or fabric.carries:
         yield "role", "what other fabrics share cannot be gone on from"
+    if fabric.role == "oob" and base.case.site.has_floor:
+        yield "role", "out-of-band fabrics on a floor cannot be gone on from"
     for attachment in base.attachments(fabric.name):
         if attachment.max_oversubscription is not None:
             yield f"attachments.{attachment.name}", "attachments with a ratio of their own cannot be gone on from"

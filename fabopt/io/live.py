@@ -16,6 +16,7 @@ from fabopt.io.faults import document_of
 from fabopt.io.library import MAX_LIST_BYTES, YAML_ENDINGS, check_is_file, read_bytes, shown
 from fabopt.io.tables import COLUMNS, rows_of, text_of
 from fabopt.io.text import DESIGN
+from fabopt.problem.out_of_band import is_counted
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design, FabricDesign
@@ -56,9 +57,15 @@ class LiveDesign(NamedTuple):
         return [fabric_at(fabric, self.stage) for fabric in self.design.fabrics]
 
     def attachments(self, name: str) -> tuple[Attachment, ...]:
-        """The attachments of a fabric in service."""
-        there = (one for fabric in self.case.fabrics if fabric.name == name for one in fabric.attachments)
-        return tuple(one.model_copy(update={"adds": ()}) for one in there if one.first_stage <= self.stage)
+        """The attachments of a fabric in service, but those whose ports are counted."""
+        there = (
+            one
+            for fabric in self.case.fabrics
+            if fabric.name == name
+            for one in fabric.attachments
+            if one.first_stage <= self.stage and not is_counted(fabric, one.name)
+        )
+        return tuple(one.model_copy(update={"adds": ()}) for one in there)
 
 
 def read_live(said: AnyLive, folder: Path, file: str) -> tuple[AnyLive, LiveDesign, str]:

@@ -23,6 +23,7 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
         "site.labour": case.site.labour is not None,
         "fabrics.attachments": any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),
         "fabrics.homing": not {one.homing for of in (case.fabrics, fabrics) for one in of}.isdisjoint(("pair", "dual")),
+        "fabrics.role": any(fabric.role == "oob" for fabric in case.fabrics),
         "site.floor": case.site.has_floor or base.site.has_floor,
     }
     for key, is_given in given.items():

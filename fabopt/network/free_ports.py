@@ -5,7 +5,8 @@ the switch that has the fewest of them, of these to the one that had the most fr
 these to the first. On a floor equal switches then change places, so that neighbouring ports are in different racks.
 
 Beside what is in service its ports stay. Ports of attachments that grow come next, stage by stage, on switches that are
-there then; then those of others, on switches of the first stage.
+there then, of equals on the first, as in a plan that begins with what is in service; then those of others, on switches
+of the first stage.
 """
 
 from __future__ import annotations
@@ -96,8 +97,8 @@ def dealt_to_free_ports(guests: Sequence[Guest], hosts: Mapping[HostTier, Hosts]
         _Lodging(guest, [ledger[tier] for tier in HOST_TIERS if tier in ledger and tier in guest.load])
         for guest in guests
     ]
-    stages = range(max((len(guest.later) for guest in guests), default=0))
-    coming = [(stage, one, one.guest.later[stage]) for stage in stages for one in lodgings if one.guest.later]
+    later = ((stage, one, ports) for one in lodgings for stage, ports in enumerate(one.guest.later))
+    coming = sorted(later, key=lambda arrival: arrival[0])
     coming += [(0, one, one.guest.ports - len(one.guest.there)) for one in lodgings if not one.guest.later]
     is_enough = all(one.stays() for one in lodgings) and all(one.takes(ports, stage) for stage, one, ports in coming)
     return [tuple(one.places) for one in lodgings] if is_enough else None
@@ -225,7 +226,7 @@ class _Lodging:
     def takes(self, ports: int, stage: int) -> bool:
         """Whether so many more ports find switches that are there at a stage."""
         queue = [
-            (taken, -free, rank, number)
+            (taken, 0 if self.guest.later else -free, rank, number)
             for rank, ledger in enumerate(self._ledgers)
             for number, (taken, free) in enumerate(zip(ledger.taken, ledger.at_first, strict=True))
             if ledger.is_there(number, stage)

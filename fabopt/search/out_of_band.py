@@ -277,7 +277,7 @@ class Counted:
         guessed: set[ByStage] = set()
         fewest = self._first_number(totals)[-1] - min(total[-1] for total in totals)
         for total in sorted(totals):
-            own: ByStage = (1,) * len(total) if len(total) > 1 else (fewest,)
+            own: ByStage = (self._at_first or 1,) * len(total) if len(total) > 1 else (fewest,)
             for _ in range(MOST_GUESSES):
                 number = plus(total, own)
                 if number in guessed:
@@ -304,7 +304,15 @@ class Counted:
             for leaves in range(1, last // groups[-1] + 1):
                 above = last - leaves * groups[-1]
                 for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
-                    yield plus(tuple(leaves * group for group in groups), (*others, above))
+                    own = plus(tuple(leaves * group for group in groups), (*others, above))
+                    if self._at_first in (0, own[0]):
+                        yield own
+
+    @property
+    def _at_first(self) -> int:
+        """Switches of its own in service; 0 without a base."""
+        there = self.fabric.in_service
+        return 0 if there is None else sum(tier.count for tier in there.fabric.tiers)
 
     def fewest(self) -> Sizing:
         """The bound of all designs, without candidates; infinite if there is no design."""

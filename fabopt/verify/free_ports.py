@@ -267,13 +267,14 @@ class _Switches(NamedTuple):
 
     def next(self, own: NDArray[np.int64], load: Fraction, stage: int) -> tuple[int, int, int] | None:
         """The next switch of the tier that is there at a stage, as (ports taken, minus free ports before, number);
-        ``own``: of the attachment.
+        ``own``: of the attachment. After the first stage free ports do not count.
         """
         fits = (self.stages <= stage) & (self.ports > 0) & ((self.cages > 0) | (own % self.lanes > 0))
-        order = np.lexsort((-self.free, self.taken))
+        before = self.free * (stage == 0)
+        order = np.lexsort((-before, self.taken))
         for number in order[fits[order]].tolist():
             if not load or self.carried is None or self.carried[number] >= load:
-                return int(self.taken[number]), -int(self.free[number]), number
+                return int(self.taken[number]), -int(before[number]), number
         return None
 
     def take(self, number: int, own: NDArray[np.int64], load: Fraction) -> None:

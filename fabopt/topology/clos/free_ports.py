@@ -193,7 +193,8 @@ def _guest(
     if demand.is_dealt:
         return Guest(0, {})
     load = {tier: loads.of(tier, demand) for tier in tiers_for(problem, fabric, loads.clos.parts, demand)}
-    return Guest(demand.ports, load, there, (0, *demand.adds[1:]) if demand.listed else ())
+    first, *later = demand.adds or (demand.ports,)
+    return Guest(demand.ports, load, there, (first - len(there), *later) if demand.listed else ())
 
 
 class _Loads:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations_with_replacement
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.out_of_band import ByStage
@@ -11,7 +12,7 @@ from fabopt.schema.topologies import TIERED
 from fabopt.search.context import Context
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.server_torus.space import forwarding_nics
-from fabopt.units import ceil_of
+from fabopt.units import ceil_div, ceil_of
 
 
 def with_fewest(problem: Problem, context: Context, fabric: FabricProblem) -> FabricProblem:
@@ -61,6 +62,31 @@ def _rooms(fabric: FabricProblem) -> Iterator[int]:
     speeds = {one.port.lane.port_mbps for many in fabric.nics.values() for one in many}
     uses = ((use, leaf) for roles in fabric.switches.values() for leaf in roles["leaf"] for use in leaf.uses)
     yield from (usable_ports(use, leaf) for use, leaf in uses if use.lane.port_mbps in speeds)
+
+
+def own_numbers(problem: Problem, fabric: FabricProblem, last: int) -> Iterator[ByStage]:
+    """Possible numbers of switches of an out-of-band fabric by stage, ``last`` at the last one.
+
+    Leaves are a multiple of the groups at each stage, for groups of g servers; other switches never decrease. At the
+    stage of what is in service they are as many as there.
+    """
+    sizes = problem.sizes
+    if not sizes:
+        yield (last,)
+        return
+    for groups in {tuple(ceil_div(size, g) for size in sizes) for g in range(1, sizes[-1] + 1)}:
+        for leaves in range(1, last // groups[-1] + 1):
+            above = last - leaves * groups[-1]
+            for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
+                own = plus(tuple(leaves * group for group in groups), (*others, above))
+                if in_service(fabric) in (0, own[0]):
+                    yield own
+
+
+def in_service(fabric: FabricProblem) -> int:
+    """Switches of a fabric in service; 0 without a base."""
+    there = fabric.in_service
+    return 0 if there is None else sum(tier.count for tier in there.fabric.tiers)
 
 
 def plus(numbers: ByStage, more: ByStage) -> ByStage:

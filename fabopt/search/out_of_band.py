@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations_with_replacement, count, product
+from itertools import count, product
 
 import numpy as np
 
@@ -19,13 +19,19 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
 from fabopt.search.coefficients import is_there_in_time, least_of
 from fabopt.search.context import Context
-from fabopt.search.fewest_switches import fewest_own_switches, has_no_end, plus, with_fewest
+from fabopt.search.fewest_switches import (
+    fewest_own_switches,
+    has_no_end,
+    in_service,
+    own_numbers,
+    plus,
+    with_fewest,
+)
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Sizing
-from fabopt.units import ceil_div
 
 # So many switches of its own are tried where their price sets no bound; then the search counts as stopped.
 MOST_OWN = 200
@@ -199,7 +205,7 @@ class Counted:
             if np.isinf(slack) and sizing.batches:
                 # whatever it costs, it is a first answer, which says how far to look
                 return
-            numbers = {plus(total, mine) for total in totals for mine in self._own(own)}
+            numbers = {plus(total, mine) for total in totals for mine in own_numbers(self.problem, self.fabric, own)}
             if not self._add_below(sizing, numbers, totals, limit, added):
                 return
         raise AssertionError("counting has no end")
@@ -277,7 +283,7 @@ class Counted:
         guessed: set[ByStage] = set()
         fewest = self._first_number(totals)[-1] - min(total[-1] for total in totals)
         for total in sorted(totals):
-            own: ByStage = (self._at_first or 1,) * len(total) if len(total) > 1 else (fewest,)
+            own: ByStage = (in_service(self.fabric) or 1,) * len(total) if len(total) > 1 else (fewest,)
             for _ in range(MOST_GUESSES):
                 number = plus(total, own)
                 if number in guessed:
@@ -290,29 +296,6 @@ class Counted:
                 if not ways:
                     break
                 own = min(ways, key=lambda way: (way[-1], way))
-
-    def _own(self, last: int) -> Iterator[ByStage]:
-        """Possible own numbers of switches by stage, ``last`` at the last one.
-
-        Leaves are a multiple of the groups at each stage, for groups of g servers; other switches never decrease.
-        """
-        sizes = self.problem.sizes
-        if not sizes:
-            yield (last,)
-            return
-        for groups in {tuple(ceil_div(size, g) for size in sizes) for g in range(1, sizes[-1] + 1)}:
-            for leaves in range(1, last // groups[-1] + 1):
-                above = last - leaves * groups[-1]
-                for others in combinations_with_replacement(range(above + 1), len(sizes) - 1):
-                    own = plus(tuple(leaves * group for group in groups), (*others, above))
-                    if self._at_first in (0, own[0]):
-                        yield own
-
-    @property
-    def _at_first(self) -> int:
-        """Switches of its own in service; 0 without a base."""
-        there = self.fabric.in_service
-        return 0 if there is None else sum(tier.count for tier in there.fabric.tiers)
 
     def fewest(self) -> Sizing:
         """The bound of all designs, without candidates; infinite if there is no design."""

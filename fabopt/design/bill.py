@@ -235,7 +235,7 @@ def _in_order(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
     fabrics = [
         name
         for fabric, of_fabric in zip(problem.fabrics, picked, strict=True)
-        for name in booked_uses(fabric.name, of_fabric)
+        for name in booked_uses(problem, fabric.name, of_fabric)
     ]
 
     def place(row: BomRow) -> tuple[object, ...]:
@@ -247,9 +247,11 @@ def _in_order(problem: Problem, picked: Sequence[Picked], rows: Sequence[BomRow]
 
 def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int) -> Iterator[_Line]:
     """The lines of a stage, in the bill's order."""
-    booked = (booked_uses(fabric.name, of_fabric) for fabric, of_fabric in zip(problem.fabrics, picked, strict=True))
+    booked = (
+        booked_uses(problem, fabric.name, of_fabric) for fabric, of_fabric in zip(problem.fabrics, picked, strict=True)
+    )
     uses = [(name, _at(uses, stage)) for fabric in booked for name, uses in fabric.items()]
-    shared = _at(common_uses(problem, {(stage, item): n for _, adds in uses for item, n in adds.items()}), stage)
+    shared = _at(common_uses(problem, picked), stage)
     used = {item for _, adds in uses for item in adds} | set(shared)
     early = [item for item, count in _at(order.bought, stage).items() if item not in used and count]
     spares = _at(order.spares, stage)
@@ -263,7 +265,7 @@ def _lines(problem: Problem, picked: Sequence[Picked], order: Order, stage: int)
 
 def _airflow(problem: Problem, products: Mapping[str, tuple[Bom, Product]], picked: Sequence[Picked]) -> Airflow | None:
     """The airflow that switches are ordered in."""
-    used = {item.id for of_fabric in picked for uses in booked_uses("", of_fabric).values() for _, item in uses}
+    used = {item.id for _, item in all_uses(problem, picked)}
     switches = (products[id_][1] for id_ in sorted(used & products.keys()))
     return planned_airflow(problem.case, problem.server, (one for one in switches if isinstance(one, Switch)))
 

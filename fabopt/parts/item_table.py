@@ -81,13 +81,17 @@ class ItemTable:
         items = tuple(
             replace(item, offers=tuple(repriced(item, offer) for offer in item.offers)) for item in self.items
         )
-        return self._with_items(
-            [item if item.work is None else replace(item, work=items[item.work.index]) for item in items]
-        )
+        return self._with_items([item.worked_on(lambda work: items[work.index]) for item in items])
 
-    def with_work(self, work: Mapping[int, Item]) -> ItemTable:
-        """The table with the labour on items, by their number."""
-        items = (replace(item, work=work[item.index]) if item.index in work else item for item in self.items)
+    def with_work(self, work: Mapping[int, Item], installed: Collection[tuple[str, float | None]]) -> ItemTable:
+        """The table with the labour on items, by their number; of parts ``installed`` on units beyond those."""
+        items = (
+            item if own is None
+            else replace(item, work_beyond=own) if (item.id, item.length_m) in installed
+            else replace(item, work=own)
+            for item in self.items
+            for own in (work.get(item.index),)
+        )  # fmt: skip
         return self._with_items(list(items))
 
     def _with_items(self, items: Sequence[Item]) -> ItemTable:
@@ -131,7 +135,7 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     builder.add_lumps()
     work = {} if labour is None else builder.add_work(labour, catalog)
     table = _table(builder.items, builder.single, builder.by_length)
-    return table.with_work(work) if work else table
+    return table.with_work(work, builder.terms.installed) if work else table
 
 
 class _Sold(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -74,6 +74,7 @@ class Item:
     supply a quarter is limited; ``dated``: the date of its order counts. ``borne``: charges on each unit that is
     bought; ``is_lump``: it is no part, but a charge on a fabric or its servers, or labour. ``calendar``: where any item
     bears a charge. ``work``: the labour of installing a unit, an item of its own; None: none is paid.
+    ``work_beyond``: that of a unit beyond those that its fabric has in service, where these may move.
     """
 
     index: int
@@ -102,6 +103,7 @@ class Item:
     is_lump: bool = False
     calendar: Calendar | None = None
     work: Item | None = None
+    work_beyond: Item | None = None
 
     @cached_property
     def unit_cents(self) -> tuple[int, ...]:
@@ -121,6 +123,13 @@ class Item:
         in_futures = (0 if prices is None else prices[1][0] for future in futures for prices in future)
         costs = (*self.unit_cents, *present, *in_futures)
         return costs if self.work is None else tuple(map(sum, zip(costs, self.work.unit_costs, strict=True)))
+
+    def worked_on(self, work_of: Callable[[Item], Item]) -> Item:
+        """The item with the labour that ``work_of`` gives for its own."""
+        if self.work is None and self.work_beyond is None:
+            return self
+        work, beyond = (None if one is None else work_of(one) for one in (self.work, self.work_beyond))
+        return replace(self, work=work, work_beyond=beyond)
 
     @cached_property
     def bare(self) -> Item:

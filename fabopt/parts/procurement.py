@@ -62,7 +62,8 @@ class Terms:
     an order counts. ``airflow``: airflow that switches must be sold with, if known; None: any. ``start``: the calendar
     month that is month 0, if given. ``price_rules``: which prices may be paid. ``looked_at``: keys of switches that
     racks and times of paths look at. ``labour``: what installing costs from the stage ``labour_since`` on; None: it is
-    not counted. ``jumper_run_m``: the longest run of a jumper.
+    not counted. ``jumper_run_m``: the longest run of a jumper. ``installed``: ids and lengths of parts in service that
+    may move: units beyond theirs have labour.
     """
 
     months: tuple[int, ...] = (0,)
@@ -79,6 +80,7 @@ class Terms:
     labour: Labour | None = None
     jumper_run_m: float | None = None
     labour_since: int = 0
+    installed: frozenset[tuple[str, float | None]] = frozenset()
 
     @property
     def chance_unit(self) -> int:
@@ -110,7 +112,9 @@ def terms_of(case: Case) -> Terms:
     return Terms(
         months, case.finance, case.procurement, moves, _futures_of(case), case.charges, dated, airflow_of(case),
         case.start, price_rules_of(case), (*case.site.racks_look_at, *timed), case.site.labour,
-        None if case.site.labour is None else case.jumper_run_m, int(case.base is not None),
+        None if case.site.labour is None else case.jumper_run_m,
+        int(case.base is not None and case.moving is None),
+        frozenset() if case.moving is None else frozenset((id_, length_m) for _, id_, length_m in case.moving.in_use),
     )  # fmt: skip
 
 

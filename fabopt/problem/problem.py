@@ -341,7 +341,7 @@ def _problem_of(case: Case, catalog: Catalog, prune: bool, offering: Offering | 
         server_item=item_table.item(server.id) if case.include_servers else None,
         pcie_x16_gbps=pcie,
         site=site,
-        labour=labour_of(item_table, [server.sold_for(stage.servers) for stage in stages]),
+        labour=labour_of(item_table, server.sold_for, [stage.servers for stage in stages], case.moving),
         needs=needs,
         pace=pace,
         service=case_service(case, server),

@@ -18,7 +18,7 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
-from fabopt.program.labour import Visits, with_work
+from fabopt.program.labour import Installed, Visits, with_work
 from fabopt.program.levels import LACKING, Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Variables, add_rules, rule, rules_of
@@ -56,6 +56,7 @@ class Program:
     numbers: dict[Hashable, int] = field(init=False, default_factory=dict)
     links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
     purchases: Purchases = field(init=False)
+    installed: Installed = field(init=False)
     visits: Visits = field(init=False)
     regrets: Regrets | None = field(init=False, default=None)
 
@@ -63,7 +64,9 @@ class Program:
         self.lp = pulp.LpProblem("fabopt", pulp.LpMinimize)
         self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
         self._add_links()
-        self.visits = Visits(self.problem.labour, self.lp, list(zip(self.pick, self.candidates, strict=True)))
+        links = [(key[0], var, self.options[key][a].uses) for (key, a), var in self.links.items()]
+        self.installed = Installed(self.problem, self.lp, list(zip(self.pick, self.candidates, strict=True)), links)
+        self.visits = Visits(self.installed)
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
         add_rules(self, first=True)
         add_rules(self.purchases)
@@ -74,9 +77,10 @@ class Program:
         if self.problem.best_alone:
             self.regrets = Regrets(*given)
             add_rules(self.regrets)
-        links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
+        add_rules(self.installed)
         add_rules(self.visits)
-        add_rules(Sourcing(self.problem, self.lp, list(zip(self.candidates, self.pick, strict=True)), links))
+        of_links = ((var, key[0], self.options[key][a].items) for (key, a), var in self.links.items())
+        add_rules(Sourcing(self.problem, self.lp, list(zip(self.candidates, self.pick, strict=True)), of_links))
 
     # -- variables --------------------------------------------------------------------------------------------
 
@@ -152,7 +156,7 @@ class Program:
         terms = [(self.pick[index], value) for index, value in on_pick.items() if value]
         terms += [(self.links[key], value) for key, value in on_links.items() if value]
         # a constant that is no whole number would round those of rows that hold the sum
-        terms += self.visits.terms(weight)
+        terms += [*self.visits.terms(weight), *self.installed.terms(weight)]
         return Level(name, pulp.LpAffineExpression([*terms, *orders], constant=0), offset)
 
     def _of_servers(self, weight: Weight) -> int:

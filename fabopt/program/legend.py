@@ -12,7 +12,7 @@ from typing import Literal
 from fabopt.parts.finance import Weights
 from fabopt.parts.items import Item
 from fabopt.program.formulation import FIXED, LINKS, MODEL, PICK, RULES, Program
-from fabopt.program.labour import VISIT
+from fabopt.program.labour import BEYOND, VISIT
 from fabopt.program.libraries import pulp
 from fabopt.program.purchases import BUY, HELD, PAID, SHARED, SPARE
 from fabopt.program.regret import REGRET
@@ -22,7 +22,7 @@ from fabopt.units import grouped, some
 
 Form = Literal["lp", "mps"]
 COMMENT: dict[Form, str] = {"lp": "\\", "mps": "*"}
-VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, SHARED, SOURCE, REGRET, VISIT, FIXED)
+VARIABLES = (PICK, LINKS, BUY, PAID, SPARE, HELD, SHARED, SOURCE, REGRET, BEYOND, VISIT, FIXED)
 # PuLP's own.
 EMPTY = "__dummy"
 COLUMNS = 116

@@ -5,7 +5,7 @@ Uses are read off a design; the orders for them are worked out here again, whate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -35,7 +35,7 @@ def stage_uses(picked: Picked) -> dict[tuple[int, Item], int]:
     return {key: count for key, count in counts.items() if count}
 
 
-def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item], int]]:
+def booked_uses(problem: Problem, fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item], int]]:
     """Units that each stage adds in a fabric and in the logical ones on it, by their names.
 
     NICs, and the parts of links of all their attachments, are the logical fabrics'; switches and the links above the
@@ -60,31 +60,35 @@ def booked_uses(fabric: str, picked: Picked) -> dict[str, dict[tuple[int, Item],
     for logical in candidate.equipment:
         for key, count in booked[logical.name].items():
             booked[fabric][key] -= count
-    return {name: with_work(uses) for name, uses in booked.items()}
+    return {name: _with_work(problem, name, uses) for name, uses in booked.items()}
 
 
-def with_work(uses: Uses) -> dict[tuple[int, Item], int]:
-    """Uses with the labour on them, without those of no unit."""
-    labour = (((stage, item.work), count) for (stage, item), count in uses.items() if item.work is not None)
+def _with_work(problem: Problem, fabric: str, uses: Uses) -> dict[tuple[int, Item], int]:
+    """Uses of a fabric with the labour on what of them is installed, without those of no unit."""
+    labour = (
+        ((stage, work), count)
+        for (stage, item), count in problem.labour.installed(fabric, uses).items()
+        if (work := item.work or item.work_beyond) is not None
+    )
     return {key: count for key, count in summed((*uses.items(), *labour)).items() if count}
 
 
-def common_uses(problem: Problem, uses: Uses) -> dict[tuple[int, Item], int]:
-    """Units that are no fabric's, by stage: servers, if they count, the labour on them, and visits.
-
-    ``uses``: of all fabrics.
-    """
-    common, busy = dict(problem.labour.standing), {stage for (stage, _), count in uses.items() if count}
+def common_uses(problem: Problem, picked: Sequence[Picked]) -> dict[tuple[int, Item], int]:
+    """Units that are no fabric's, by stage: servers, if they count, the labour on them, and visits."""
+    common = dict(problem.labour.standing)
+    installed = (problem.labour.installed(of_fabric[0].fabric, stage_uses(of_fabric)) for of_fabric in picked)
+    busy = {stage for of_fabric in installed for (stage, _), count in of_fabric.items() if count}
     common |= {(stage, visit): 1 for stage, visit in problem.labour.open_visits.items() if stage in busy}
     if problem.server_item is not None:
         common |= {(stage, problem.server_item): count for stage, count in enumerate(problem.server_adds) if count}
     return common
 
 
-def all_uses(problem: Problem, picked: Iterable[Picked]) -> dict[tuple[int, Item], int]:
+def all_uses(problem: Problem, picked: Sequence[Picked]) -> dict[tuple[int, Item], int]:
     """Units of each item that each stage adds over all fabrics, with labour, and servers if they count."""
-    counts = summed((key, count) for of_fabric in picked for key, count in stage_uses(of_fabric).items())
-    return with_work(counts) | common_uses(problem, counts)
+    worked_on = (_with_work(problem, of_fabric[0].fabric, stage_uses(of_fabric)) for of_fabric in picked)
+    counts = summed((key, count) for uses in worked_on for key, count in uses.items())
+    return counts | common_uses(problem, picked)
 
 
 # -- orders -----------------------------------------------------------------------------------------------------

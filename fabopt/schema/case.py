@@ -146,6 +146,11 @@ class Case(Strict):
         return gpus - (0 if self.base is None else self.base.gpus)
 
     @property
+    def moving(self) -> Base | None:
+        """What is in service and may move, if anything may."""
+        return self.base if self.base is not None and self.base.move is not None else None
+
+    @property
     def usd_per_move(self) -> tuple[float, ...]:
         """What moving a cable costs, in US dollars, and of what is in service a device; empty where nothing moves."""
         if self.base is not None and self.base.move is not None:

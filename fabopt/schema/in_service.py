@@ -84,8 +84,16 @@ class LiveFile(Strict):
     @property
     def gpus(self) -> int:
         """GPUs in service."""
+        return self._number("gpus")
+
+    @property
+    def servers(self) -> int:
+        """Servers in service."""
+        return self._number("servers")
+
+    def _number(self, key: str) -> int:
         stages = (self.design or {}).get("stages", ())
-        return int(stages[self.stage]["gpus"]) if stages else 0
+        return int(stages[self.stage][key]) if stages else 0
 
 
 class JoinedSpines(Strict):
@@ -167,13 +175,26 @@ class Base(LiveFile):
         return {name for one in fabrics for name in (one.get("placement") or {}).get("attachments", {})}
 
     @property
+    def _rows(self) -> list[dict[str, Any]]:
+        """Lines of the bill of parts in service."""
+        there = [stage["name"] for stage in (self.design or {}).get("stages", ())][: self.stage + 1]
+        rows = (self.design or {}).get("bom", ())
+        return [row for row in rows if row["kind"] != "other" and row["stage"] in there]
+
+    @property
+    def in_use(self) -> Counter[tuple[str, str, float | None]]:
+        """Units of parts in service by fabric, id and length in metres, without spares."""
+        units: Counter[tuple[str, str, float | None]] = Counter()
+        for row in self._rows:
+            units[row["fabric"], row["id"], row.get("length_m")] += row["in_use"]
+        return units
+
+    @property
     def owned(self) -> dict[str, int | dict[float, int]]:
         """Units of parts in service with their spares, by id, and by length in metres of what is sold by length."""
         units: Counter[tuple[str, float | None]] = Counter()
-        there = [stage["name"] for stage in (self.design or {}).get("stages", ())][: self.stage + 1]
-        for row in (self.design or {}).get("bom", ()):
-            if row["kind"] != "other" and row["stage"] in there:
-                units[row["id"], row.get("length_m")] += row["in_use"] + row.get("spares", 0)
+        for row in self._rows:
+            units[row["id"], row.get("length_m")] += row["in_use"] + row.get("spares", 0)
         parts: dict[str, int | dict[float, int]] = {}
         for (part, length_m), count in units.items():
             lengths = parts.setdefault(part, {} if length_m is not None else count)

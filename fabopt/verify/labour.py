@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -94,13 +95,17 @@ def labour_owed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, i
 
 def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int]]) -> Iterator[Installed]:
     """What is worked on at every stage: units in use, servers as the case counts them, and a visit if there are any;
-    nothing in service is.
+    nothing in service is, and where that may move all beyond it.
     """
-    first = int(evidence.case.base is not None)
+    moving = evidence.case.moving
+    first = int(evidence.case.base is not None and moving is None)
+    there, before = (moving.in_use, sold(evidence.server, moving.servers)) if moving is not None else (Counter(), 0)
     counts = [sold(evidence.server, servers) for servers in evidence.servers_by_stage]
-    added = [now - before for before, now in pairwise([0, *counts])]
+    added = [now - before for before, now in pairwise([before, *counts])]
     busy = {stage for stage, more in enumerate(added) if more and stage >= first}
-    for stage, fabric, item, units in used:
+    of_items = summed(((stage, fabric, item), units) for stage, fabric, item, units in used)
+    for (stage, fabric, item), in_use in of_items.items():
+        units = max(0, in_use - there[fabric, item.id, item.length_m])
         if units and stage >= first and item.kind != "server":
             busy.add(stage)
             kind = MOVED if item == CABLE_MOVE else JUMPER if _is_jumper(evidence, item) else item.kind

@@ -1,0 +1,97 @@
+"""Labour where what is in service may move: on what is new to a fabric and on cables that move, in the optimum."""
+
+from __future__ import annotations
+
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fabopt.output.labour import work_rows
+from fabopt.schema.design import Design
+from fabopt.schema.labour import VISIT
+from fabopt.verify import verify
+from tests.oracles.brute_labour import folded, unit_usd
+from tests.parts.test_labour import LABOUR, lines, some_labour
+from tests.samples.bases import designed
+from tests.samples.growth_samples import eight
+from tests.samples.random_cases import Dice
+from tests.solution.test_in_service import a_base, in_stages
+from tests.solution.test_labour_in_service import with_labour
+from tests.solution.test_moves import bases, least_with_moves, moved, prices, usd
+
+Json = dict[str, Any]
+MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
+
+
+def test_what_stays_owes_none_and_what_moves_its_own(tmp_path: Path) -> None:
+    """Eight servers that become twelve, as without labour: a leaf, a spine, four cards, four cables and four of
+    20 USD are new, and four uplinks move.
+    """
+    base = designed(eight(), in_stages(8))
+    plain = moved(eight(), in_stages(12), base, tmp_path, {"cable": 10})
+    design = moved(eight(), with_labour(in_stages(12)), base, tmp_path, {"cable": 10})
+    new = {"switch": 2, "nic": 4, "cable": 8, "moved": 4}
+    owed = sum((units * unit_usd(LABOUR, kind, 2 if kind == "cable" else 1) for kind, units in new.items()), Decimal(0))
+    owed += 4 * unit_usd(LABOUR, "server") + 450
+    assert sum(lines(design).values()) == pytest.approx(float(owed))
+    assert usd(design) == pytest.approx(usd(plain) + float(owed))
+    assert {row.kind for row in work_rows(design)} == {*new, "server", VISIT}
+
+
+def test_with_nothing_new_nobody_comes(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), with_labour(in_stages(8)), base, tmp_path, {"cable": 1, "device": 1})
+    assert usd(design) == 0 and lines(design) == {}
+
+
+def test_labour_that_is_left_out_is_noticed(tmp_path: Path) -> None:
+    base = designed(eight(), in_stages(8))
+    design = moved(eight(), with_labour(in_stages(12)), base, tmp_path, {"cable": 10})
+    wrong = design.model_copy(update={"bom": tuple(row for row in design.bom if row.id != "labour-moved")})
+    assert "labour_is_counted" in {check.name for check in verify(wrong) if not check.ok}
+
+
+def labour_of(dice: Dice) -> Json:
+    """Labour on moved cables too, and on what is pulled, racked and plugged."""
+    labour = some_labour(dice.random)
+    labour["minutes"].setdefault("pull", {"cable": 2, "fibre": 3})["moved"] = dice.one([1, 15])
+    return labour | {"visit_usd": dice.one([0, 300])}
+
+
+@pytest.mark.long(but=("1",))
+@pytest.mark.parametrize("seed", range(24 * MORE_SEEDS))
+def test_no_design_with_moves_and_labour_is_cheaper(seed: int, tmp_path: Path) -> None:
+    """Brute force whose parts beyond those in service cost their labour too, and moved cables theirs."""
+    dice = Dice(f"moves-with-labour-{seed}")
+    parts, before, after = a_base(dice)
+    base, labour, move = designed(parts, before), labour_of(dice), prices(dice)
+    if base.status != "optimal":
+        return
+    with_work = {**move, "cable": move["cable"] + float(unit_usd(labour, "moved"))} if "cable" in move else move
+    least = least_with_moves(json.loads(json.dumps(folded(parts, labour), default=float)), after, base, with_work)
+    design = moved(parts, with_labour(after, labour), base, tmp_path, move)
+    if least is None:
+        assert design.status == "infeasible"
+        return
+    added = after["stages"][-1]["servers"] - before["stages"][-1]["servers"]
+    visit = labour["visit_usd"] if added or least else 0
+    assert usd(design) == pytest.approx(least + visit + added * float(unit_usd(labour, "server")), abs=0.005)
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("seed", bases(12))
+def test_dearer_moves_never_lower_the_cost_with_labour(seed: int, tmp_path: Path) -> None:
+    dice = Dice(f"dearer-moves-with-labour-{seed}")
+    parts, before, after = a_base(dice)
+    base, after = designed(parts, before), with_labour(after, labour_of(dice))
+    costs: list[float] = []
+    for dearer in (0, 3, 100) if base.status == "optimal" else ():
+        design: Design = moved(parts, after, base, tmp_path, {"cable": 7 * dearer, "device": 100 * dearer})
+        if design.status == "infeasible":
+            return
+        costs.append(usd(design))
+    assert costs == sorted(costs)

@@ -30,7 +30,7 @@ from fabopt.output.export import FORMATS
 from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.program.formulation import RULES, Program
-from fabopt.program.labour import Visits
+from fabopt.program.labour import Installed, Visits
 from fabopt.program.payments import Deliveries, Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
@@ -322,7 +322,7 @@ def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
     methods = [
         method
-        for holder in (Program, Purchases, Payments, Deliveries, Regrets, Visits, Sourcing)
+        for holder in (Program, Purchases, Payments, Deliveries, Regrets, Installed, Visits, Sourcing)
         for method in vars(holder).values()
         if callable(method)
     ]
@@ -403,7 +403,10 @@ RECOUNTS = frozenset({
 # Checks of the wiring, port by port, that search has to meet; it makes no other table of it.
 OF_STAGES = frozenset({"stages_are_fabrics", "stages_only_add"})
 # Constraints that leave no design out: three say what a variable means, one makes bounds better.
-AUXILIARY = frozenset({"held_if_used", "worst_regret_is_held", "large_orders_cover_no_more", "visits_are_paid"})
+AUXILIARY = frozenset(
+    (*("held_if_used", "worst_regret_is_held", "large_orders_cover_no_more"),
+     *("labour_is_on_what_is_new", "visits_are_paid"))
+)  # fmt: skip
 MARK = re.compile(r"[Rr]ules? ``(\w+)``(?: and ``(\w+)``)?")
 
 

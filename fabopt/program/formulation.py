@@ -388,7 +388,7 @@ class Program:
 
 RULES = (
     *rules_of(Program, first=True), *rules_of(Purchases), *rules_of(Program), *rules_of(Payments),
-    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(Visits), *rules_of(Sourcing),
+    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(Installed), *rules_of(Visits), *rules_of(Sourcing),
 )  # fmt: skip
 
 

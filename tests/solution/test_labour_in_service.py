@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from fabopt.errors import InputError
 from fabopt.output.labour import work_rows
 from fabopt.schema.design import Design
 from fabopt.verify import verify
 from tests.parts.test_labour import LABOUR, lines, some_labour
 from tests.samples import random_growth
 from tests.samples.bare import bare
-from tests.samples.bases import assert_stays, designed, gone_on, saved
+from tests.samples.bases import assert_stays, designed, gone_on
 from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import in_stages, rest
@@ -57,12 +56,6 @@ def test_labour_on_what_is_in_service_is_noticed(tmp_path: Path) -> None:
     row = next(row for row in design.bom if row.id.startswith("labour-"))
     wrong = design.model_copy(update={"bom": (*design.bom, row.model_copy(update={"stage": "in-service"}))})
     assert "labour_is_counted" in {check.name for check in verify(wrong) if not check.ok}
-
-
-def test_moves_are_not_worked_out_with_labour(tmp_path: Path) -> None:
-    base = {"file": str(saved(designed(eight(), in_stages(8)), tmp_path)), "move": {"cable": 1}}
-    with pytest.raises(InputError, match=r"site.labour: does not go with `base.move`"):
-        designed(eight(), {**with_labour(in_stages(8)), "base": base})
 
 
 def assert_planned_is_gone_on_from(family: str, seed: int, folder: Path) -> bool:

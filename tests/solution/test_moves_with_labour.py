@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from typing import Any
 import pytest
 
 from fabopt.output.labour import work_rows
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.labour import VISIT
+from fabopt.search.choice import search_of
 from fabopt.verify import verify
 from tests.oracles.brute_labour import folded, unit_usd
 from tests.parts.test_labour import LABOUR, lines, some_labour
@@ -21,7 +25,7 @@ from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
 from tests.solution.test_labour_in_service import with_labour
-from tests.solution.test_moves import bases, least_with_moves, moved, prices, usd
+from tests.solution.test_moves import bases, given, least_with_moves, moved, prices, usd
 
 Json = dict[str, Any]
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
@@ -53,6 +57,20 @@ def test_labour_that_is_left_out_is_noticed(tmp_path: Path) -> None:
     design = moved(eight(), with_labour(in_stages(12)), base, tmp_path, {"cable": 10})
     wrong = design.model_copy(update={"bom": tuple(row for row in design.bom if row.id != "labour-moved")})
     assert "labour_is_counted" in {check.name for check in verify(wrong) if not check.ok}
+
+
+def test_rows_of_the_program_count_what_a_fabric_uses_beyond_what_it_has(tmp_path: Path) -> None:
+    """Two leaves, a spine, eight cards and sixteen cables are there; each part has a row, and visits one for it."""
+    base = designed(eight(), in_stages(8))
+    inputs = given(eight(), with_labour(in_stages(8)), base, tmp_path, {"cable": 10, "device": 10})
+    problem = problem_of(inputs.case, inputs.catalog)
+    there = {(item.id, item.length_m): units for (_, item), units in problem.labour.in_service.items()}
+    assert there == {("eight", None): 3, ("card", None): 8, ("cable", 3): 8, ("cable", 30): 8}
+    program = search_of(problem, Settings(), Clock(None)).run(ties=False).program
+    assert program is not None
+    rows = Counter(name.rstrip("0123456789_").removesuffix("_beyond") for name in program.lp.constraints)
+    assert rows["labour_is_on_what_is_new"] == len(program.installed.beyond) == 4
+    assert rows["visits_are_paid"] >= 4
 
 
 def labour_of(dice: Dice) -> Json:

@@ -30,7 +30,7 @@ from fabopt.output.export import FORMATS
 from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.program.formulation import RULES, Program
-from fabopt.program.labour import Installed, Visits
+from fabopt.program.labour import BeyondService, Visits
 from fabopt.program.payments import Deliveries, Payments
 from fabopt.program.purchases import Purchases
 from fabopt.program.regret import Regrets
@@ -322,7 +322,7 @@ def constraint_methods() -> list[Rule]:
     """Methods of the program that add constraints."""
     methods = [
         method
-        for holder in (Program, Purchases, Payments, Deliveries, Regrets, Installed, Visits, Sourcing)
+        for holder in (Program, Purchases, Payments, Deliveries, Regrets, BeyondService, Visits, Sourcing)
         for method in vars(holder).values()
         if callable(method)
     ]

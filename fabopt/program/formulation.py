@@ -18,7 +18,7 @@ from fabopt.parts.finance import Weights
 from fabopt.parts.items import CABLE_KINDS, Item
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.problem import Problem, of_item
-from fabopt.program.labour import Installed, Visits, with_work
+from fabopt.program.labour import BeyondService, Visits, with_work
 from fabopt.program.levels import LACKING, Level
 from fabopt.program.libraries import pulp
 from fabopt.program.naming import Variables, add_rules, rule, rules_of
@@ -56,7 +56,7 @@ class Program:
     numbers: dict[Hashable, int] = field(init=False, default_factory=dict)
     links: dict[tuple[Key, int], pulp.LpVariable] = field(init=False, default_factory=dict)
     purchases: Purchases = field(init=False)
-    installed: Installed = field(init=False)
+    installed: BeyondService = field(init=False)
     visits: Visits = field(init=False)
     regrets: Regrets | None = field(init=False, default=None)
 
@@ -65,7 +65,7 @@ class Program:
         self.pick = [PICK.binary(index) for index in range(len(self.candidates))]
         self._add_links()
         links = [(key[0], var, self.options[key][a].uses) for (key, a), var in self.links.items()]
-        self.installed = Installed(self.problem, self.lp, list(zip(self.pick, self.candidates, strict=True)), links)
+        self.installed = BeyondService(self.problem, self.lp, list(zip(self.pick, self.candidates, strict=True)), links)
         self.visits = Visits(self.installed)
         self.purchases = Purchases(self.problem, self.lp, *self._purchased())
         add_rules(self, first=True)
@@ -388,7 +388,7 @@ class Program:
 
 RULES = (
     *rules_of(Program, first=True), *rules_of(Purchases), *rules_of(Program), *rules_of(Payments),
-    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(Installed), *rules_of(Visits), *rules_of(Sourcing),
+    *rules_of(Deliveries), *rules_of(Regrets), *rules_of(BeyondService), *rules_of(Visits), *rules_of(Sourcing),
 )  # fmt: skip
 
 

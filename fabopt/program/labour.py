@@ -28,7 +28,7 @@ UseOf = tuple[str, pulp.LpVariable, Uses]
 
 
 @dataclass
-class Installed:
+class BeyondService:
     """Units of parts beyond those that a fabric has in service, where these may move.
 
     ``picks``: candidates with the variables that pick them; ``links``: what links use.
@@ -71,7 +71,7 @@ class Installed:
 class Visits:
     """The visits of stages that add no servers."""
 
-    installed: Installed
+    installed: BeyondService
     visit: dict[int, pulp.LpVariable] = field(init=False)
 
     def __post_init__(self) -> None:

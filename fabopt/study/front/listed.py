@@ -39,7 +39,7 @@ def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
     traded = {first.name, second.name}
     limited = {limit.metric for limit in SPENDING_LIMITS if limit.of(problem.limits) is not None}
     plain = problem.prunes and problem.site.runs_are_alike and not any(stage.limits.are_set for stage in problem.stages)
-    plain = plain and not problem.limits.periods and not problem.labour.open_visits
+    plain = plain and not problem.limits.periods and not (problem.labour.open_visits or problem.labour.in_service)
     priced = traded != {"capex_usd", "tco_usd"} or _undiscounted(problem)
     return plain and priced and traded <= SUMS and limited <= traded | {"rack_units"}
 

@@ -173,10 +173,10 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
         own = not any(what_keeps_leaves_alike(Embedded(design).case, protocol))
         own_leaves = own and not any(what_keeps_groups_equal(Embedded(design).case, asked))
         alike += " (leaves of the last group may be of another with the same ports)" if own_leaves else ""
-    stand_ins = list(_stand_ins(design, asked))
+    stand_ins, case = list(_stand_ins(design, asked)), Embedded(design).case
     if any(product != beside for product, beside in stand_ins):
-        alike += ", but for interchangeable ones in place of what cannot be had"
-        alike += " or beside what is in service" * (Embedded(design).case.base is not None)
+        if case.base is None or case.site.has_floor:  # else its own words say so
+            alike += ", but for interchangeable ones in place of what cannot be had"
     elif stand_ins:
         alike += ", of several vendors"
     return alike if asked.spines == "one-type" else f"{alike} (spines may be of two)"

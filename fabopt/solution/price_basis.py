@@ -69,7 +69,7 @@ def derived_notes(question: Question, answers: Answers, design: Design) -> Itera
     if question.inputs.case.rules == NO_RULES:
         return
     for id_ in derived[:MOST_DERIVED]:
-        told = f"{RESTS_ON} a price of ${rows[id_]:,.0f} for {id_} that is derived from those of like switches"
+        told = f"{RESTS_ON} a price of ${rows[id_]:,.0f} for {id_}, derived from those of like switches"
         until = _until(question, answers.best, design, id_)
         yield told + until + (_of_server(question, design) if until else "")
 

@@ -48,13 +48,12 @@ def of(provenance: Json, **keys: Any) -> Json:
         ({"large": of({"cages": {**GUESS, "note": "a; b"}})}, ["1 part of low confidence: cages of large (a, b)"]),
         ({"large": {"confidence": "low", "source": SEEN}}, ["1 part of low confidence: large"]),
         ({"large": of({"cages": GUESS}, confidence="low")}, ["1 part of low confidence: cages of large (an estimate)"]),
+        ({"large": {"confidence": "low", "source": {**SEEN, "kind": "estimate"}}}, []),
         # figures, and prices, of which other notes tell
         ({"large": of({"power_w": GUESS, "price_usd": GUESS, "rack_units": GUESS}, confidence="medium")}, []),
         # what is not in use, and a speed of which no link is
         ({"lean": {"confidence": "low"}, "nic-400": of({"8x100": GUESS})}, []),
         ({"nic-400": of({"1x400": GUESS})}, ["1 part of low confidence: 1x400 of nic-400 (an estimate)"]),
-        # cards stand in slots of the server
-        ({"gpu-4": of({"nic_slots": GUESS})}, ["1 part of low confidence: nic_slots of gpu-4 (an estimate)"]),
     ],
 )  # fmt: skip
 def test_what_a_part_joins_is_doubted_where_it_is_used(changes: Json, says: list[str]) -> None:

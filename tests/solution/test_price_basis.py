@@ -205,7 +205,7 @@ def _rests_on(design: Design) -> list[str]:
 def test_a_switch_by_a_derived_price_is_told_with_the_price_at_which_it_falls() -> None:
     """16,000 by a rule against 19,000: 1.187 times as much is the last step at which it stays."""
     parts = _catalog(small="derived")
-    of_small = "rests on a price of $16,000 for small that is derived from those of like switches"
+    of_small = "rests on a price of $16,000 for small, derived from those of like switches"
     assert _rests_on(_solved(parts)) == [of_small]
     assert _rests_on(_solved(parts, 20)) == [
         f"{of_small}; above $18,992 for small alone another design is the cheapest"

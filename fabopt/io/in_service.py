@@ -174,6 +174,7 @@ def _unlike(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterat
     for name in others:
         if name not in own:
             yield fault(file, "fabrics", f"the fabric {name} of {base.file} is in service, and is not here", own)
+    yield from _other_protocols(case, base, file)
     for index, fabric in enumerate(case.fabrics):
         there = {attachment.name: attachment for attachment in base.attachments(fabric.name)}
         for number, attachment in enumerate(fabric.attachments):
@@ -193,6 +194,17 @@ def _unlike(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterat
         yield fault(file, "catalog", problem, part, hint="add it to a catalog")
     if not base.case.site.has_floor and (case.site.distances_m is None or case.base is None or case.base.move is None):
         yield from _too_short(case, base, catalog, file)
+
+
+def _other_protocols(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
+    """Fabrics that ask for another protocol than they have in service, where nothing of them moves."""
+    spoken = {fabric.name: fabric.protocol for fabric in base.fabrics}
+    stays = case.base is None or case.base.move is None
+    for index, fabric in enumerate(case.fabrics if stays else ()):
+        there = spoken.get(fabric.name, fabric.protocol)
+        if fabric.protocol not in ("any", there):
+            problem = f"another protocol than is in service in {base.file}"
+            yield fault(file, f"fabrics[{index}].protocol", problem, fabric.protocol, allowed=f"{there} or any")
 
 
 def _beside_last_groups(base: LiveDesign, servers: int, where: str, file: str) -> Iterator[Fault]:

@@ -28,8 +28,8 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import Unpaired, in_pairs
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
-from fabopt.schema.in_service import JoinedSpines
-from fabopt.schema.installed import nics_at
+from fabopt.schema.in_service import CableKind, JoinedSpines
+from fabopt.schema.installed import KindAt, nics_at
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import Homing, Pairing, Surviving
@@ -89,6 +89,7 @@ class InService:
     leaf_racks: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
     lengths_m: tuple[float, ...] = ()
+    cables: Mapping[CableKind, KindAt] = field(default_factory=dict)
 
     def places_of(self, attachments: Iterable[str]) -> dict[str, tuple[Place, ...]] | None:
         """Where devices of attachments stand; None where one of them is not in service."""

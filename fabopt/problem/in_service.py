@@ -18,7 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Base, JoinedSpines
-from fabopt.schema.installed import base_of, fabric_at, switches_by_stage, switches_in_service
+from fabopt.schema.installed import base_of, cables_at, fabric_at, switches_by_stage, switches_in_service
 from fabopt.units import ceil_div
 
 
@@ -47,6 +47,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
             leaf_racks=tuple(rack for rack, _ in whole.places.leaf) if spreads else (),
             stages=tuple(one.name for one in base.stages[: stage + 1]),
             lengths_m=tuple(map(float, base.racks.length_classes_m)),
+            cables={} if case.base.move is None else cables_at(base, whole, stage),
         )
         for whole in base.fabrics
     }
@@ -190,7 +191,8 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
         protocol: tuple(one for one in many if are_sold(one, in_service.nics)) for protocol, many in fabric.nics.items()
     }
     other = there.tiers[0].other
-    last = [one for one in fabric.switches[there.protocol]["leaf"] if other is not None and one.item.id == other.id]
+    leaves = fabric.switches.get(there.protocol, {}).get("leaf", ())
+    last = [one for one in leaves if other is not None and one.item.id == other.id]
     return replace(
         fabric,
         in_service=replace(in_service, leaves=tuple(last)),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, StageStructure
-from fabopt.schema.in_service import LiveFile
+from fabopt.schema.in_service import CABLE_KINDS, CableKind, LiveFile
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.schema.tiers import StandInUse, TierUse
-from fabopt.units import summed
+from fabopt.units import ceil_div, summed
 
 
 def fabric_at(designed: FabricDesign, number: int) -> FabricDesign:
@@ -113,6 +114,39 @@ def switches_by_stage(fabrics: Sequence[FabricDesign], stages: int) -> tuple[int
         for stage in range(stages - 1)
     )
     return (*early, last)
+
+
+class KindAt(NamedTuple):
+    """Links of a kind at a stage, and the cables and fibres that make them."""
+
+    links: int
+    cables: int
+
+
+def cables_at(design: Design, designed: FabricDesign, number: int) -> Mapping[CableKind, KindAt]:
+    """What joins servers and switches of a Clos without attachments at a stage, by kind of links.
+
+    Of kinds whose cables have several links, which may be cabled in part, the first has what is left of the bill.
+    """
+    there, stages = fabric_at(designed, number), [stage.name for stage in design.stages[: number + 1]]
+    ports = there.planes * there.clos.ports_per_server
+    links = [design.stages[number].servers * ports, *(tier.count * tier.up_ports for tier in there.tiers)]
+    kinds, several = dict[CableKind, KindAt](), list[CableKind]()
+    for kind, joined in zip(CABLE_KINDS, links, strict=False):
+        rows = [row for row in designed.links if f"{row.from_}-{row.to}" == kind]
+        cables = sum(part.quantity for row in rows for part in row.parts if part.end is None)
+        if cables and joined:
+            of_all = sum(row.count for row in rows)
+            kinds[kind] = KindAt(joined, ceil_div(joined * cables, of_all))
+            several += [kind] if of_all > cables else []
+    units = sum(
+        row.in_use for row in design.bom
+        if row.fabric == designed.name and row.stage in stages and row.kind in ("cable", "fibre")
+    )  # fmt: skip
+    if several:
+        others = sum(of.cables for kind, of in kinds.items() if kind != several[0])
+        kinds[several[0]] = kinds[several[0]]._replace(cables=units - others)
+    return kinds
 
 
 def nics_at(designed: FabricDesign, stages: Collection[str], servers: int) -> Counter[str]:

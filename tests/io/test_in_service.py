@@ -40,6 +40,11 @@ def told(faults: list[Fault]) -> dict[str, str]:
         ({"servers": 7}, "servers", "allowed: 8 servers or more"),
         ({"servers": None, "gpus": 7}, "gpus", "fewer than are in service"),
         ({"servers": None, "stages": [{"name": IN_SERVICE, "servers": 8}]}, "stages[0].name", "name it otherwise"),
+        (
+            {"fabrics": [{**AFTER["fabrics"][0], "protocol": "infiniband"}]},
+            "fabrics[0].protocol",
+            "allowed: ethernet or any",
+        ),
         ({"growth": {"recabling": "allow"}}, "growth.recabling", "does not go with `base`"),
         ({"fabrics": [{**AFTER["fabrics"][0], "name": "other"}]}, "fabrics.other", "allowed: compute"),
         ({"fabrics": [*AFTER["fabrics"], {**AFTER["fabrics"][0], "name": "two"}]}, "fabrics.two", "no such fabric"),

@@ -37,9 +37,11 @@ MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 FREE = {"cable": 0, "device": 0}
 
 
-def given(parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str) -> Inputs:
-    """A case that goes on from a design, of which things move at these prices."""
-    said: Json = {"file": str(saved(base, folder))}
+def given(
+    parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str, stage: str = ""
+) -> Inputs:
+    """A case that goes on from a design, or a stage of it, of which things move at these prices."""
+    said: Json = {"file": str(saved(base, folder)) + stage}
     if move is not None:
         said["move"] = move
     if keep:
@@ -47,9 +49,11 @@ def given(parts: Json, content: Json, base: Design, folder: Path, move: Json | N
     return inputs_from_objects({**content, "base": said}, parts)
 
 
-def moved(parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str) -> Design:
+def moved(
+    parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str, stage: str = ""
+) -> Design:
     """The design of such a case; one that is proven to have none is not explained."""
-    inputs = given(parts, content, base, folder, move, *keep)
+    inputs = given(parts, content, base, folder, move, *keep, stage=stage)
     problem = problem_of(inputs.case, inputs.catalog)
     if search_of(problem, Settings(), Clock(None)).any_design().verdict == "infeasible":
         return Design.model_construct(status="infeasible", fabrics=(), totals=None)
@@ -100,6 +104,15 @@ def test_without_a_price_or_of_a_kind_that_is_kept_nothing_moves(keep: str, tmp_
     else:
         design = moved(eight(), in_stages(12), base, tmp_path, {"device": 10})
     assert design.status == "infeasible"
+
+
+def test_what_a_later_stage_adds_is_not_counted_among_what_moves(tmp_path: Path) -> None:
+    """Two leaves of four servers of a plan for three: as the plan has it, one comes and nothing moves."""
+    plan = designed(eight(), in_stages(5, 8))
+    design = moved(eight(), in_stages(8), plan, tmp_path, {"cable": 1000, "device": 1000}, stage="@stage-1")
+    assert usd(design) == plan.stages[1].capex_usd
+    moves = design.fabrics[0].moves
+    assert moves is not None and moves.numbers == (0, 0) and "leaf-spine" in moves.stay
 
 
 def test_with_nothing_new_nothing_moves(tmp_path: Path) -> None:
@@ -270,6 +283,29 @@ def test_moves_of_any_base_are_found_in_the_wiring(family: str, seed: int, tmp_p
         return
     costs = [usd(moved(parts, last, base, tmp_path, move)) for move in (FREE, {"cable": 30, "device": 200})]
     assert costs == sorted(costs)
+
+
+@pytest.mark.long(but=("2-staged",))
+@pytest.mark.parametrize("family", ["staged", "staged_three_tier"])
+@pytest.mark.parametrize("seed", bases(8))
+def test_what_a_stage_of_a_plan_has_need_not_move_for_the_next(family: str, seed: int, tmp_path: Path) -> None:
+    """Moves count what is there at the stage, not what the plan adds later; so the next stage costs what it did."""
+    parts, content = random_growth.generate(family, seed)
+    content = bare({key: value for key, value in content.items() if key not in ("catalog", "growth", "finance")})
+    content |= {"objective": "capex_usd", "include_servers": False, "rules": "none"}
+    both = [{**content["stages"][at], "name": name, "month": 0} for at, name in ((0, "now"), (-1, "then"))]
+    plan = designed(parts, {**content, "stages": both})
+    if plan.status != "optimal":
+        return
+    try:
+        after = {**content, "stages": both[1:]}
+        dear, cheap = (
+            usd(moved(parts, after, plan, tmp_path, {"cable": price, "device": price}, stage="@now"))
+            for price in (10_000, 0)
+        )
+    except InputError:
+        return
+    assert cheap <= dear <= plan.stages[1].capex_usd
 
 
 @pytest.mark.long(but=("0",))

@@ -14,7 +14,7 @@ from fabopt.parts.assemblies import Mode
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE, FabricDesign, LinkRow, NicUse
-from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, FabricMoves
+from fabopt.schema.in_service import Base, CableKind, DeviceKind, FabricMoves
 from fabopt.schema.structure import Structure
 from fabopt.topology.candidate import Candidate, Choice, Option
 from fabopt.topology.clos.shape import Parts, Shape
@@ -60,6 +60,7 @@ class _Moving:
         assert fabric.moving is not None and problem.case.base is not None
         self.problem, self.fabric, self.candidate = problem, fabric, candidate
         self.there, self.servers, self.base = fabric.moving.fabric, fabric.moving.servers, problem.case.base
+        self.there_are = fabric.moving.cables
         service = standing_of(self.there, self.servers)
         planned = _planned(problem, fabric, candidate)
         self.staying = None if planned is None else Staying(service, planned)
@@ -71,7 +72,7 @@ class _Moving:
             return
         if any(count and not self.base.may_move(kind) for kind, count in devices.items()):
             return
-        cables = {kind: count for kind in CABLE_KINDS if (count := cables_of(self.there, kind))}
+        cables = {kind: of.cables for kind, of in self.there_are.items()}
         ways = [list(self._ways(kind)) for kind in cables]
         for rank, of_kinds in enumerate(product(*ways)):
             stay = tuple(kind for kind, (kept, _) in zip(cables, of_kinds, strict=True) if kept)
@@ -100,8 +101,7 @@ class _Moving:
         )
         if links and all(choice.options for choice in own):
             one_by_one = all(_is_single(option) for choice in own for option in choice.options)
-            total = sum(row.count for row in _rows(self.there, kind))
-            cables = cables_of(self.there, kind)
+            total, cables = self.there_are[kind]
             if one_by_one or links == total or self._fill_cages(kind, total // cables):
                 yield links * cables // total, own
                 if all(kept.options == choice.options for kept, choice in zip(own, choices, strict=True)):
@@ -138,11 +138,6 @@ class _Moving:
         others = tuple(choice for choice in candidate.choices if _kind_of(choice) not in chosen)
         choices = (*others, *(choice for own in chosen.values() for choice in own)) if chosen else candidate.choices
         return replace(candidate, devices=devices, choices=choices, moves=moves, order=(*candidate.order, rank))
-
-
-def cables_of(there: FabricDesign, kind: str) -> int:
-    """Cables and fibres in service that make a kind of links."""
-    return sum(part.quantity for row in _rows(there, kind) for part in row.parts if part.end is None)
 
 
 def _rows(there: FabricDesign, kind: str) -> list[LinkRow]:

@@ -76,7 +76,8 @@ class InService:
     ``attached``: ports of attachments that each stage of the file adds, in the order in which they were dealt;
     ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``: on a floor, in the
     order in which they are filled; ``leaf_racks``: of all leaves, where rule ``rack-spread`` dealt attachments by them;
-    ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs.
+    ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs;
+    ``held``: kinds of devices and cables that never move, where others may.
     """
 
     fabric: FabricDesign
@@ -90,6 +91,7 @@ class InService:
     stages: tuple[str, ...] = ()
     lengths_m: tuple[float, ...] = ()
     cables: Mapping[CableKind, KindAt] = field(default_factory=dict)
+    held: tuple[str, ...] = ()
 
     def places_of(self, attachments: Iterable[str]) -> dict[str, tuple[Place, ...]] | None:
         """Where devices of attachments stand; None where one of them is not in service."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 from fabopt.floor.rack_rules import rack_limits
 from fabopt.parts.interchangeable import are_alike
@@ -17,7 +18,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.in_service import Base, JoinedSpines
+from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, JoinedSpines
 from fabopt.schema.installed import base_of, cables_at, fabric_at, switches_by_stage, switches_in_service
 from fabopt.units import ceil_div
 
@@ -114,15 +115,22 @@ def racks_in_service(base: Design, servers: int) -> tuple[str, ...]:
 
 def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProblem:
     """A fabric that may take apart the one in service: of what never moves, with the products of that one alone."""
-    own, free = _narrowed(fabric, moving), replace(fabric, interchangeable=None, moving=moving)
-    held = [tier.role for tier in moving.fabric.tiers if not base.may_move(tier.role)]
+    roles = [tier.role for tier in moving.fabric.tiers]
+    links = dict(zip(CABLE_KINDS, pairwise(("nic", *roles)), strict=False))
+    kinds: list[DeviceKind | CableKind] = ["nic", *roles, *links]
+    held = tuple(kind for kind in kinds if not base.may_move(kind))
+    # cables stay between the products that they join
+    ends = {*held, *(end for kind, both in links.items() if kind in held for end in both)}
+    own = _narrowed(fabric, moving)
+    free = replace(fabric, interchangeable=None, moving=replace(moving, held=held))
     switches = {
-        protocol: {role: own.switches[protocol][role] if role in held else of_role for role, of_role in roles.items()}
-        for protocol, roles in fabric.switches.items()
+        protocol: {role: own.switches[protocol][role] if role in ends else of_role for role, of_role in of_all.items()}
+        for protocol, of_all in fabric.switches.items()
     }
-    if held:
+    if ends.intersection(roles):
         free = replace(free, switches=switches, protocols=own.protocols, tiers=own.tiers, topologies=own.topologies)
-    return free if base.may_move("nic") or moving.fabric.nic.built_in else replace(free, nics=own.nics)
+    stays = "nic" in ends and not (moving.fabric.nic.built_in and "server-leaf" not in held)
+    return replace(free, nics=own.nics) if stays else free
 
 
 def _with_its_nics(fabric: FabricProblem) -> FabricProblem:

@@ -470,3 +470,11 @@ def test_several_fabrics_cost_what_each_does_alone_or_keep_servers_in_order(seed
         last = usd(design)
     still = moved(both, of_two(after, **ratio), base, tmp_path, None)
     assert still.totals is None or last <= usd(still)
+
+
+def test_what_cannot_keep_what_never_moves_is_not_even_sized(tmp_path: Path) -> None:
+    """All ports of the spine are in use: no pod has its leaves on as many links and others too."""
+    base = designed(eight(), in_stages(8))
+    inputs = given(eight(), in_stages(12, tiers=[1, 2, 3]), base, tmp_path, {"cable": 10, "device": 10}, "leaf-spine")
+    found = search_of(problem_of(inputs.case, inputs.catalog), Settings(), Clock(None)).any_design()
+    assert found.verdict == "infeasible" and found.sized <= 5

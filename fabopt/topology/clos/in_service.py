@@ -26,6 +26,11 @@ from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, SwitchUse, last_endpoints, most_endpoints
 from fabopt.topology.clos.stage_links import peer_use
+from fabopt.units import ceil_div
+
+# Cables that tell the pods of a network from those of another, and the tiers of one without pods.
+UPLINKS = "leaf-spine"
+TWO = 2
 
 
 def first_stage(there: FabricDesign, servers: int) -> StageNumbers:
@@ -138,10 +143,14 @@ def last_leaf_of(there: FabricDesign, leaves: Sequence[SwitchType]) -> SwitchUse
 
 def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     """Whether uplinks of a leaf and spines of a pod go on from those in service: as many to each new spine, or the
-    same where stripes are uneven; or whether the spines are all that a pod joins. Rule ``pod_joins_spines``.
+    same where stripes are uneven; no fewer of each where others may move and these never do; or whether the spines are
+    all that a pod joins. Rules ``base_stays`` and ``pod_joins_spines``.
     """
     if fabric.joined is not None:
         return spines == fabric.joined.per_plane
+    if fabric.moving is not None and UPLINKS in fabric.moving.held:
+        old, of_leaf = fabric.moving.fabric.clos, fabric.moving.fabric.tiers[0].up_ports
+        return spines >= old.spines_per_pod and uplinks >= of_leaf and uplinks // spines >= old.links_per_pair
     there = None if fabric.in_service is None else fabric.in_service.fabric
     if there is None or there.clos.tiers == 1:
         return True
@@ -150,11 +159,27 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     return (spines >= now[1] and even) or (uplinks, spines) == now
 
 
-def pods_in_service(fabric: FabricProblem, rail_pods: bool, least: Ints, most: Ints) -> tuple[Ints, Ints]:
+def keeps_uplinks(fabric: FabricProblem, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> bool:
+    """Whether leaves have the planes and cages of cables in service that never move, where others may."""
+    if fabric.moving is None:
+        return True
+    there, held = fabric.moving.fabric, fabric.moving.held
+    own, is_same = there.tiers[0], leaf.item.id == there.tiers[0].id and nic.planes == there.planes
+    same_up = UPLINKS not in held or own.up is None or (is_same and _is_same(own.up, up))
+    return same_up and ("server-leaf" not in held or (is_same and _is_same(own.down, down)))
+
+
+def pods_in_service(fabric: FabricProblem, rail_pods: bool, leaves: int, least: Ints, most: Ints) -> tuple[Ints, Ints]:
     """The fewest and the most groups of a pod with which a network goes on from the one in service, of shape (rows,).
 
-    ``least``, ``most``: those that there may be otherwise; of pods that differ from those in service none.
+    ``least``, ``most``: those that there may be otherwise; of pods that differ from those in service none. ``leaves``:
+    of a group in a pod. Where uplinks never move, a pod has the leaves of one in service.
     """
+    if fabric.moving is not None and UPLINKS in fabric.moving.held:
+        old = fabric.moving.fabric.clos
+        of_group = 1 if old.pod_of == "rail" else old.ports_per_server // old.ports_per_server_per_leaf
+        groups = old.groups if old.tiers == TWO else min(old.groups, old.groups_per_pod)
+        return np.maximum(least, ceil_div(of_group * groups, leaves)), most
     there = None if fabric.in_service is None else fabric.in_service.fabric.clos
     if there is None or there.tiers == 1:
         return least, most

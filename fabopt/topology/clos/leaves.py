@@ -19,7 +19,7 @@ from fabopt.topology.clos.candidates import ClosBatch
 from fabopt.topology.clos.failures import may_survive, survives
 from fabopt.topology.clos.figure_demands import has_room, leaf_uplinks, uplinks_of_last
 from fabopt.topology.clos.free_ports import may_fit
-from fabopt.topology.clos.in_service import last_leaf_of, same_groups, same_hardware, with_own_group
+from fabopt.topology.clos.in_service import keeps_uplinks, last_leaf_of, same_groups, same_hardware, with_own_group
 from fabopt.topology.clos.joins import common
 from fabopt.topology.clos.leaves_in_time import LeavesInTime
 from fabopt.topology.clos.own_last_groups import (
@@ -291,6 +291,8 @@ class Leaves:
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to the rows left below the cutoff."""
         if not all(leaves_suffice(self.fabric, block.nic, int(k)) for k in (shape.k, shape.last_k)):
+            return
+        if not keeps_uplinks(self.fabric, block.nic, block.leaf, block.down, block.uplinks):
             return
         endpoints = np.asarray(classes.endpoints_in_ratio(self.fabric, shape))
         fewest, gpus = self._fewest_uplinks(block, shape, endpoints), self.problem.server.gpus

@@ -276,7 +276,7 @@ class Spines:
             most = np.minimum(most, groups - 1)
         # a core has a link to every pod, so T is at least this (and past all groups where it has none to spare):
         least = ceil_of(groups, pods_of_a_rail) if pods_of_a_rail else groups + 1
-        return pods_in_service(self.fabric, rail_pods, *pod_sizes(self.fabric, shape.g[rows], least, most))
+        return pods_in_service(self.fabric, rail_pods, leaves, *pod_sizes(self.fabric, shape.g[rows], least, most))
 
     def _sized_pods(self, stack: Stack, shape: Shape, base: Floats, most_cost: Floats) -> None:
         """Add the spine tier, and then cores to rows below the cutoff and their ``most_cost``."""

@@ -250,9 +250,9 @@ class Costs:
         self.stages = [] if steps is None else [number for number, step in enumerate(steps) if step.any()]
         # the last column is that of no item
         self._padded = np.pad(table, ((0, 0), (0, 1)))
-        # by near and far port, run in metres and protocol
-        self.least_by_class: dict[tuple[PortType, PortType, str], Floats] = {}
-        self.least_links: dict[tuple[PortType, PortType, float, str, bool], Floats] = {}
+        # by near and far port, run in metres, protocol, and kind where such links may run through trunks
+        self.least_by_class: dict[tuple[PortType, PortType, str, str], Floats] = {}
+        self.least_links: dict[tuple[PortType, PortType, float, str, str, bool], Floats] = {}
         self._units: dict[tuple[tuple[Assembly, ...], int, bool], Floats] = {}
 
     def of(self, item: Item | None) -> Floats:

@@ -31,6 +31,7 @@ from fabopt.topology.family import AnyBatch, Restriction, Sizing
 
 # The cutoff rises by this share of the bound, then fourfold, until it proves the best design met.
 FIRST_RISE_ON_FLOOR = 0.05
+ALMOST = 1.2  # what is within so many times of a step is reached at once
 # Where switches are counted, so much of all fabrics is a large part of the one that counts them.
 FIRST_RISE_COUNTING = 0.0002
 # A first design is looked for among those that cost at most so many times what all do at least.
@@ -252,7 +253,8 @@ class FloorSearch(Search):
         """The next slack, in steps up to the one that proves, as a better design may lower that."""
         needed = min(needed, self._slack_to_wanted(bound))
         first = FIRST_RISE_COUNTING if self.expansion.counts else FIRST_RISE_ON_FLOOR
-        return min(needed, max(slack * RISE, abs(bound) * first, 1.0))
+        step = max(slack * RISE, abs(bound) * first, 1.0)
+        return needed if needed <= ALMOST * step else step
 
 
 class _Visits:

@@ -36,12 +36,12 @@ from fabopt.topology.clos.free_ports import with_free_ports, with_listed
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
-from fabopt.topology.clos.panel_room import have_room, units_for_panels
+from fabopt.topology.clos.panel_room import have_room, lack_room, units_for_panels
 from fabopt.topology.clos.parts_in_service import with_parts_in_service
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
-from fabopt.topology.clos.trunked import TrunkedWay, links_between, ways_of
+from fabopt.topology.clos.trunked import LinksBetween, TrunkedWay, links_between, ways_of
 from fabopt.topology.design import evenness_of, left_by_a_switch
 from fabopt.topology.family import Batch
 from fabopt.units import Number, grouped, summed
@@ -126,7 +126,7 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
         for standing in (_Standing(problem, *own, servers),)
         for crossed in _crossings(problem, *own)
         for ways in _trunked(standing.through, crossed)
-        if have_room(problem, standing.units, (way.trunked for way in ways.values()))
+        if not ways or have_room(problem, standing.units, (way.trunked for way in ways.values()))
     )
     return tuple(candidate for candidate in grown if candidate is not None)
 
@@ -153,13 +153,12 @@ def _trunked(
 
 
 def _ways_of_kind(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType, word: str
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, kind: LinkType, word: str, between: LinksBetween
 ) -> Iterator[TrunkedWay | None]:
     """The ways of a kind of links through trunks, and None for leads, if these are allowed or there are no links.
 
     Rule ``trunks_hold_legs``: with ``structured`` some links of the kind run between racks.
     """
-    between = links_between(problem, clos, kind)
     if word == "any" or not between.number:
         yield None
     if between.links.size and not _shares_cages(fabric, clos, kind):
@@ -288,8 +287,12 @@ class _Standing:
         """The ways of every kind of links that may run through trunks."""
         words = self.problem.case.trunked_of(self.fabric.name)
         kinds = [kind for kind in all_kinds_of(self.clos) if kind.name in words] if words else []
-        return {kind.name: tuple(_ways_of_kind(self.problem, self.fabric, self.clos, kind, words[kind.name]))
-                for kind in kinds}  # fmt: skip
+        between = [links_between(self.problem, self.clos, kind) for kind in kinds]
+        has_to = [links for kind, links in zip(kinds, between, strict=True) if words[kind.name] == "structured"]
+        if kinds and lack_room(self.problem, self.units, has_to):
+            return dict.fromkeys(words, ())
+        return {kind.name: tuple(_ways_of_kind(self.problem, self.fabric, self.clos, kind, words[kind.name], links))
+                for kind, links in zip(kinds, between, strict=True)}  # fmt: skip
 
     @cached_property
     def units(self) -> Ints | None:

@@ -141,7 +141,7 @@ class LayoutBounds(FloorBounds):
 
         Shape (metrics,).
         """
-        return self._mean(None, self._runs.to_nearest(), (near, far, protocol))
+        return self._mean(None, self._runs.to_nearest(), (near, far, protocol, "server-leaf"))
 
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link to leaves in their places; infinite if the leaves do not fit."""

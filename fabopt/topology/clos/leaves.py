@@ -365,7 +365,8 @@ class Leaves:
 
         def least(runs: OwnRuns) -> Floats:
             size = leaf_size(self.problem, self.fabric, block.nic, block.leaf, block.uses, block.protocol)
-            links = LinkRows((block.nic.port, block.down.port, block.protocol), block.nic, shape, (size,))
+            ends = block.nic.port, block.down.port, block.protocol, "server-leaf"
+            links = LinkRows(ends, block.nic, shape, (size,))
             count = self.problem.servers * block.nic.ports_per_server
             return np.asarray(self._devices_cost(block, shape) + runs.server_links(links) * count)
 
@@ -381,7 +382,7 @@ class Leaves:
 
     def _near_links(self, block: Block, g: Ints) -> Floats:
         """Least cost of a server's link in groups of ``g``, shape (metrics, sizes)."""
-        ends = block.nic.port, block.down.port, block.protocol
-        link = self.bounds.least_link(ends[0], ends[1], "server-leaf", ends[2])
+        ends = block.nic.port, block.down.port, block.protocol, "server-leaf"
+        link = self.bounds.least_link(*ends[:2], ends[3], ends[2])
         alone = np.repeat(link[:, np.newaxis], g.size, axis=1)
         return self.bounds.runs.raised(alone, lambda runs: runs.near_server_links(ends, g))

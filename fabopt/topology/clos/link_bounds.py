@@ -66,7 +66,7 @@ class SpreadBounds(FloorBounds):
 
     def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
         """The cost of a server's link into its own rack, shape (metrics,)."""
-        return self._cost(self._runs_m["server-leaf"], (near, far, protocol))
+        return self._cost(self._runs_m["server-leaf"], (near, far, protocol, "server-leaf"))
 
     def server_links(self, links: LinkRows) -> Floats:
         """The cost of a server's link: the mean over the servers that are nearest to a leaf."""
@@ -156,7 +156,7 @@ class LinkBounds:
         link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
         if spine.up is not None or not self.fabric.even:
             return link
-        ends = up, spine.down.port, protocol
+        ends = up, spine.down.port, protocol, "leaf-spine"
         return self.runs.raised(
             link[:, np.newaxis], lambda runs: runs.least_uplinks(ends, self._fewest_spines(spine, protocol))
         )[:, 0]
@@ -191,26 +191,31 @@ class LinkBounds:
         sale.
         """
         longer = self._differ[kind]
-        key, known = (near, far, run_m, protocol, longer), self.costs.least_links
+        key, known = (near, far, run_m, protocol, self._trunked(kind), longer), self.costs.least_links
         least = known.get(key)
         if least is None and longer:
             length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
-            least = known[key] = np.asarray(self.links_by_class(near, far, protocol)[:, length_class])
+            least = known[key] = np.asarray(self.links_by_class(near, far, protocol, kind)[:, length_class])
         elif least is None:
             joins = self.problem.links.assemblies(near, far, run_m, protocol) if np.isfinite(run_m) else ()
             least = known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return least
 
-    def links_by_class(self, near: PortType, far: PortType, protocol: str) -> Floats:
+    def _trunked(self, kind: str) -> str:
+        """The kind where such links may run through trunks; else none, as all such are alike."""
+        return kind if kind in self.problem.case.trunked_of(self.fabric.name) else ""
+
+    def links_by_class(self, near: PortType, far: PortType, protocol: str, kind: str) -> Floats:
         """Least cost of a link over a run of each length class or a longer one, shape (metrics, classes + 1); infinite
         past the longest part on sale.
         """
-        key, known = (near, far, protocol), self.costs.least_by_class
+        key, known = (near, far, protocol, self._trunked(kind)), self.costs.least_by_class
         if key not in known:
-            assemblies = self.problem.links.in_all_lengths(*key)
+            assemblies = self.problem.links.in_all_lengths(near, far, protocol)
             ports = (near.ports, far.ports)
             least = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
-            if self.problem.case.site.trunked:
-                least = with_trunks(self.problem, self.fabric, self.costs, least, key)
+            if key[3]:
+                word = self.problem.case.trunked_of(self.fabric.name)[kind]
+                least = with_trunks(self.problem, self.costs, least, key[:3], word)
             known[key] = least
         return known[key]

@@ -19,9 +19,13 @@ from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
 from fabopt.topology.clos.shape import Ints, Parts, Shape
-from fabopt.topology.clos.switch_sizes import switch_sizes
+from fabopt.topology.clos.switch_sizes import least_units_per_link, switch_sizes
+from fabopt.topology.clos.trunked import LinksBetween
 
 _UNITS: Lookup[Problem, None, dict[Item, int]] = Lookup()
+_LEAST: Lookup[Problem, None, float] = Lookup()
+# Decimals of units, so that no error of a fraction makes one more.
+ROUNDED = 6
 
 
 def units_for_panels(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Ints | None:
@@ -46,6 +50,19 @@ def units_for_panels(problem: Problem, fabric: FabricProblem, clos: ClosNetwork)
         places = placement.hosts.get(appliance.key[1], ()) if appliance.fabric == fabric.name else ()
         np.subtract.at(left, plan.indices(rack for rack, _ in places), appliance.units)
     return np.asarray(left - limits.managers(switches))
+
+
+def lack_room(problem: Problem, left: Ints | None, kinds: Iterable[LinksBetween]) -> bool:
+    """Whether some rack has too few units for the panels of some kinds of links, whatever their trunks and panels are;
+    ``left``: as of ``have_room``, shape (racks,).
+    """
+    if left is None:
+        return False
+    least, taken = _LEAST.of(problem, None, least_units_per_link, problem), np.zeros(len(left))
+    for between in kinds:
+        links = np.bincount(between.racks.ravel(), np.tile(between.links[:, -1], 2), minlength=len(left))
+        taken += np.ceil(np.round(links * least, ROUNDED))
+    return bool((taken > np.maximum(left, 0)).any())
 
 
 def have_room(problem: Problem, left: Ints | None, kinds: Iterable[TrunkedKind]) -> bool:

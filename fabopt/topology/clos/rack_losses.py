@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from fabopt.floor.racks import Bools, Ints
 from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_stages import StageNumbers
 from fabopt.network.expand import links_of_clos
 from fabopt.network.graph.outage import Plant, nothing
+from fabopt.parts.lookup import Lookup
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.resilience import RACK
 from fabopt.topology.clos.cabling import numbers_of
@@ -112,15 +113,21 @@ def survives_racks(fabric: FabricProblem, clos: ClosNetwork) -> bool:
     return demand is None or demand.is_met_in(placement.layout.server_rack, racks)
 
 
+_LOSSES: Lookup[RackPlacement, tuple[StageNumbers, ...], RackLoss] = Lookup()
+
+
 @dataclass(frozen=True)
 class RacksOfClos:
     """Losses of racks of a Clos; raises ``ValueError`` where there is no floor."""
 
     clos: ClosNetwork
 
-    @cached_property
+    @property
     def loss(self) -> RackLoss:
         """The worst loss of a rack."""
+        return _LOSSES.of(self._placement, self.clos.stages, self._loss)
+
+    def _loss(self) -> RackLoss:
         placement = self._placement
         plant = plant_of(self.clos, placement.numbers)
         racks = np.concatenate([of_tier.rack for of_tier in placement.positions])

@@ -21,9 +21,9 @@ from fabopt.topology.link_parts import Floats
 # Least weights of a link between two ports over a run in metres, of a protocol: shape (metrics,).
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
 # Least weights of a link over a run of each length class or a longer one: shape (metrics, classes + 1).
-LinksByClass = Callable[[PortType, PortType, str], Floats]
-# The ports at both ends of a link, and its protocol.
-LinkEnds = tuple[PortType, PortType, str]
+LinksByClass = Callable[[PortType, PortType, str, str], Floats]
+# The ports at both ends of a link, its protocol, and its kind.
+LinkEnds = tuple[PortType, PortType, str, str]
 # Which of some costs, shape (metrics, rows), are below the cutoff.
 Within = Callable[[Floats], NDArray[np.bool_]]
 

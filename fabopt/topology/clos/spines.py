@@ -155,15 +155,13 @@ class Spines:
             last_up_limit(self.bounds, stack.block, shape),
         )
         links = stack.planes * shape.uplinks
-        return self.bounds.runs.raised(
-            self.costs.least(stack.joins, need),
-            lambda runs: runs.uplinks(self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)) * links,
-        )
+        alone, own = self.costs.least(stack.joins, need), self._link_rows(stack, shape)
+        return self.bounds.runs.raised(alone, lambda runs: runs.uplinks(own) * links)
 
     def _near_uplink_cost(self, stack: Stack, shape: Shape, in_pods: bool = False) -> Floats:
         """Lower bound of the uplinks before spines, and leaves unless ``in_pods``, are placed, (metrics, rows)."""
         links = stack.planes * shape.uplinks
-        rows = self._link_rows(stack, stack.block.uplinks, stack.spine.down, shape)
+        rows = self._link_rows(stack, shape)
         return self.bounds.runs.raised(
             np.multiply.outer(stack.least, links),
             lambda runs: (runs.pod_uplinks(rows) if in_pods else runs.near_uplinks(rows)) * links,
@@ -182,15 +180,16 @@ class Spines:
             if some.size:
                 yield some
 
-    def _link_rows(self, stack: Stack, near: CageUse, far: CageUse, shape: Shape) -> LinkRows:
-        """Links between two uses of cages for every row of a shape."""
+    def _link_rows(self, stack: Stack, shape: Shape, core: CageUse | None = None) -> LinkRows:
+        """Links of leaves to spines for every row of a shape, or of spines to a ``core``."""
         block, spine, problem = stack.block, stack.spine, self.bounds.problem
         uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
         sizes = (
             leaf_size(problem, self.bounds.fabric, block.nic, block.leaf, block.uses, block.protocol),
             switch_size(problem, spine.switch, uses, block.protocol, panels_u(problem, self.bounds.fabric, 1, uses)),
         )
-        return LinkRows((near.port, far.port, block.protocol), block.nic, shape, sizes)
+        joined = (block.uplinks, spine.down, "leaf-spine") if core is None else (stack.spine_up, core, "spine-core")
+        return LinkRows((joined[0].port, joined[1].port, block.protocol, joined[2]), block.nic, shape, sizes)
 
     def _core_costs(self, stack: Stack) -> CoreCosts:
         """The least costs of a spine's uplink to each of its cores."""
@@ -203,7 +202,7 @@ class Spines:
             return links
         of_rows = np.broadcast_to(links, (*links.shape[:2], shape.pods.size)).copy()
         for of_core, (_, use, _) in zip(of_rows, stack.cores, strict=True):
-            own = self._link_rows(stack, stack.spine_up, use, shape)
+            own = self._link_rows(stack, shape, use)
             of_core[:] = self.bounds.runs.raised(of_core, methodcaller("core_links", own))
         return of_rows
 

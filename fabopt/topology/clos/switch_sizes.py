@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fabopt.floor.airflow import ANY_AIR, HallAir, hall_air
 from fabopt.floor.loads import ANY_LOAD, NO_LOAD, RackLoad, load_of, load_of_switch
 from fabopt.floor.policies import SwitchSize
@@ -73,16 +75,22 @@ _UNITS_PER_LINK: Lookup[Problem, None, float] = Lookup()
 
 
 def _units_per_link(problem: Problem) -> float:
-    """The units that a link takes of the cheapest panels for it, those of its share of spare legs among them. Legs of a
-    route are whole.
-    """
+    """About the units of the panels that hold a leg for the least. Legs of a route are whole."""
+    cheapest = (min(of_parts)[1] for of_parts in _panels(problem))
+    return min(cheapest, default=0.0) * (_ROUNDED if problem.case.site.spare_legs else 1.0)
+
+
+def least_units_per_link(problem: Problem) -> float:
+    """The least units that a link takes of any panels, with those of its share of spare legs."""
+    return min((units for of_parts in _panels(problem) for _, units in of_parts), default=0.0)
+
+
+def _panels(problem: Problem) -> Iterator[list[tuple[float, float]]]:
+    """What a link takes of the price and of the units of each panel of all parts for trunks."""
     spare, units = exact(problem.case.site.spare_legs), units_of_panels(problem)
-    cheapest = [
-        (*min(parts.panels, key=lambda panel: panel[0].unit_cents[0] / panel[1]), parts.links_per_leg)
-        for parts in trunk_parts(problem)
-    ]
-    needed = (units[item] / (legs * links_per_leg) for item, legs, links_per_leg in cheapest)
-    return float(1 + spare) * (_ROUNDED if spare else 1.0) * min(needed, default=0.0)
+    for parts in trunk_parts(problem):
+        shares = ((item, float((1 + spare) / (legs * parts.links_per_leg))) for item, legs in parts.panels)
+        yield [(item.unit_cents[0] * share, units[item] * share) for item, share in shares]
 
 
 def leaf_size(

@@ -7,30 +7,22 @@ import numpy as np
 from fabopt.floor.group_runs import classes_of_runs
 from fabopt.parts.assemblies import Mode
 from fabopt.parts.port_types import PortType
-from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.trunk_parts import PANELS, TrunkParts, trunk_parts
+from fabopt.schema.structured import CablingWord
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import exact
 
 
 def with_trunks(
-    problem: Problem, fabric: FabricProblem, costs: Costs, leads: Floats, ends: tuple[PortType, PortType, str]
+    problem: Problem, costs: Costs, leads: Floats, ends: tuple[PortType, PortType, str], word: CablingWord
 ) -> Floats:
     """Least cost of a link over a run of each class or a longer one, shape (metrics, classes + 1), where links of its
-    kind may run through trunks, or have to; ``leads``: the same of leads alone.
-
-    A port does not say of which kinds its links are, so those of any kind that they may be of count.
+    kind may run through trunks, or have to; ``leads``: the same of leads alone; ``word``: how its kind is cabled.
     """
-    words = problem.case.trunked_of(fabric.name)
-    if not words:
-        return leads
-    of_servers = any(nic.port is ends[0] for nics in fabric.nics.values() for nic in nics)
-    kinds = ["leaf-spine", "spine-core", *(["server-leaf"] if of_servers else [])]
-    said = {words.get(kind, "direct") for kind in kinds}
     trunked = [_through(problem, costs, parts, ends) for parts in trunk_parts(problem)]
     least = np.minimum.reduce(trunked) if trunked else np.full_like(leads, np.inf)
-    return least if said == {"structured"} and not problem.floor.ends else np.minimum(leads, least)
+    return least if word == "structured" and not problem.floor.ends else np.minimum(leads, least)
 
 
 def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[PortType, PortType, str]) -> Floats:

@@ -188,6 +188,8 @@ def _trunking(problem: Problem, parts: TrunkParts, routes: Routes, runs_m: Float
     fits = np.searchsorted(lengths_m[:-1], runs_m)
     pieces = [_PIECES.of(problem, (parts.number, run_m, most_m), _pieces, problem, parts, run_m, most_m)
               for run_m in lengths_m]  # fmt: skip
+    if not pieces[fits.max()]:
+        return None
     panels = tuple(TrunkPiece(costs_of(problem, item), holds, item) for item, holds in parts.panels)
     return least_trunking(routes, pieces, fits, panels, problem.case.growth.trunks)
 

@@ -80,6 +80,7 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
         return Answered(question, answers)
     question.settings.progress(f"no switch manages {unmanaged.fabric}: looking at other switches, and at hosts")
     ways: list[Answered] = []
+    bounds: list[int | None] = []
     is_decided = answers.is_decided
     # other rules yield before that of managers, but none does where one of the ways keeps all
     for rules_yield in (False, True):
@@ -89,6 +90,7 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
             first = next((one for one in tried if one.answers.best is not None or not one.answers.is_decided), None)
             if first is not None:
                 is_decided &= first.answers.is_decided
+                bounds.append(first.answers.optimum.bound)
                 ways += [_managed(*first, search, given_up)] if first.answers.best is not None else []
     if not ways:
         barred = _barred_by_limits(question, answers.best.problem, unmanaged, search) if is_decided else None
@@ -100,8 +102,11 @@ def _managed(question: Question, answers: Answers, search: Search, given_up: fro
     cheapest = min(ways, key=lambda way: way.answers.optimum.value or 0)
     if is_decided and all(way.answers.complete for way in ways):
         return cheapest
-    # the answers that were looked at first cost no more than any with a manager
-    bound = answers.optimum.bound if cheapest.answers.complete else cheapest.answers.bound
+    # the answers that were looked at first cost no more than any with a manager, and no way has any below its bound
+    known = [bound for bound in bounds if bound is not None]
+    sure = [answers.optimum.bound, min(known) if len(known) == len(bounds) else None]
+    bound = max((bound for bound in sure if bound is not None), default=None)
+    bound = bound if cheapest.answers.complete else cheapest.answers.bound
     return cheapest._replace(answers=replace(cheapest.answers, complete=False, bound=bound))
 
 

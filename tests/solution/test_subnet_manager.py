@@ -8,6 +8,7 @@ USD each) and 4 x 100 + 4 x 10 + 4 x 20 = 520; the spine is two where redundancy
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from fabopt.program.settings import Clock, Settings, StoppedError
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.subnet_manager import SubnetManagerUse, TwinUse
 from fabopt.solution import optimize, subnet_hosts
+from fabopt.solution.question import Answers, Question
 from fabopt.solution.rules_kept import OUT_OF_TIME
 from fabopt.study.front import fronts
 from fabopt.verify import verify
@@ -218,6 +220,24 @@ def test_a_search_for_managers_that_is_cut_short_keeps_its_bound(monkeypatch: py
     assert subnet_hosts.NOT_IN_TIME in design.notes
     assert all(OUT_OF_TIME in left.why for left in design.rules_left_out if left.rule == "subnet-manager")
     assert "subnet-manager" in {left.rule for left in design.rules_left_out}
+
+
+def test_an_answer_with_hosts_that_is_not_proven_keeps_its_own_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had that of the best without a manager, which is lower."""
+    search = optimize._search_all
+
+    def left_open(question: Question) -> Answers:
+        answers = search(question)
+        if not question.managed or answers.best is None:
+            return answers
+        best, value = answers.best, answers.optimum.value or 0
+        return Answers((replace(best, optimum=replace(best.optimum, verdict="feasible", bound=value - 5)),))
+
+    monkeypatch.setattr(optimize, "_search_all", left_open)
+    content = case(4, {"tiers": 1}) | {"rules": {}, "resilience": "none", "site": {"distances_m": USUAL}}
+    design = optimize.solve(small.inputs(content, too_small(8)), alternatives_s=0)
+    assert design.status == "feasible" and design.objective is not None and said(design).hosts == 1
+    assert design.objective.bound == pytest.approx(usd(design) - 0.05)
 
 
 @pytest.mark.long

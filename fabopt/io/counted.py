@@ -14,9 +14,7 @@ from fabopt.schema.in_service import Base
 def with_counts(fabric: Fabric, base: LiveDesign) -> Fabric:
     """An out-of-band fabric that counts as the one in service does, where it does not say how."""
     there = next(one.oob for one in base.case.fabrics if one.name == fabric.name)
-    if there is None or fabric.oob is not None:
-        return fabric
-    return fabric.model_copy(update={"oob": there.model_copy(update={"switch_racks": None})})
+    return fabric if there is None or fabric.oob is not None else fabric.model_copy(update={"oob": there})
 
 
 def counted_otherwise(case: Case, said: Base, base: LiveDesign, file: str) -> Iterator[Fault]:

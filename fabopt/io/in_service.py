@@ -124,8 +124,6 @@ def _outside(fabric: FabricDesign, base: LiveDesign) -> Iterator[tuple[str, str]
         yield "tiers", "a tier of several products cannot be gone on from"
     if fabric.logical or fabric.carries:
         yield "role", "what other fabrics share cannot be gone on from"
-    if fabric.role == "oob" and base.case.site.has_floor:
-        yield "role", "out-of-band fabrics on a floor cannot be gone on from"
     for attachment in base.attachments(fabric.name):
         if attachment.max_oversubscription is not None:
             yield f"attachments.{attachment.name}", "attachments with a ratio of their own cannot be gone on from"

@@ -363,7 +363,7 @@ def suiting(
         [{by_stage(other, problem) for other in others if other.fabric == name} for name in names], len(problem.stages)
     )
     for total in sorted(totals):
-        own: ByStage = (1,) * len(total)
+        own: ByStage = (in_service(fabric) or 1,) * len(total)
         for _ in range(MOST_GUESSES):
             candidates = likely(context.numbered(fabric, plus(total, own)))
             fitting = [candidate for candidate in candidates if by_stage(candidate, problem) == own]

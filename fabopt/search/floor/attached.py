@@ -61,7 +61,7 @@ class AttachedPlaces:
 
         Ports that are dealt over all leaves decide which others are free, and depend on racks themselves.
         """
-        if any(demand.tier == "leaf" for demand in self._fabric.attachments):
+        if any(demand.is_dealt for demand in self._fabric.attachments):
             return with_free_ports(self._problem, self._fabric, clos)
         dealt, kinds = self._dealt
         if dealt is None:

@@ -152,10 +152,15 @@ def _of_batch(model: type[BaseModel], batch: EntryBatch) -> dict[Steps, list[Any
     return {}
 
 
+_OF_KEYS = ("missing", "extra_forbidden")
+
+
 def _is_sure(place: _Located, batch: EntryBatch) -> bool:
     """Whether an error of a batch is one of the whole: of its entries, or of a key without cut siblings."""
-    of_key = place.error["type"] in ("missing", "extra_forbidden")
-    return batch.holds(place.steps) or (of_key and batch.has_all_beside(place.steps))
+    kind = place.error["type"]
+    if kind == "missing" and place.steps[:-1] in batch.cut:
+        return False
+    return batch.holds(place.steps) or (kind in _OF_KEYS and batch.has_all_beside(place.steps))
 
 
 def _tell(model: type[BaseModel], groups: dict[Steps, list[Any]], file: str, faults: list[Fault], base: Steps) -> None:

@@ -182,6 +182,20 @@ def test_a_large_design_that_is_right_is_read(tmp_path: Path) -> None:
     assert TypeAdapter(tuple[str, ...]).validate_python(design.notes)
 
 
+def test_keys_beside_lists_that_are_large_together_are_not_missed(tmp_path: Path) -> None:
+    """Neither list is large by itself: the keys after the second are in another batch than those before."""
+    document = document_of(designed("clos, two tiers"))
+    row, many = document["bom"][0], MOST_VALUES * 3 // 4
+    large = {"notes": [f"note {number}" for number in range(many)], "bom": [dict(row) for _ in range(many // len(row))]}
+    document = {**large, **{key: value for key, value in document.items() if key not in large}}
+    (tmp_path / "design.json").write_text(json.dumps(document))
+    design = read_design_or_front(tmp_path / "design.json")
+    assert isinstance(design, Design) and len(design.notes) == many < MOST_VALUES
+    del document["status"]
+    (tmp_path / "design.json").write_text(json.dumps(document))
+    assert ["status: this key is required" in line for line in refusal(tmp_path / "design.json")] == [True]
+
+
 COMMANDS = [
     ["check", "PIPE"],
     ["solve", "PIPE"],

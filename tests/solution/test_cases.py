@@ -52,6 +52,7 @@ SWITCHES: dict[str, dict[str, int]] = {
     "h100-growth-128": {"leaf": 32, "spine": 16},
     "hall-1024-gpus": {"leaf": 8, "spine": 8},
     "l40s-inference-256": {"leaf": 2, "spine": 2},
+    "live-four-fabrics-64": {"leaf": 16, "spine": 8},
     "live-h100-64": {"leaf": 16, "spine": 8},
     "live-pod-1536": {"leaf": 48, "spine": 32},
     "live-roce-64": {"leaf": 8, "spine": 4},
@@ -190,16 +191,23 @@ def test_full_spines_are_relieved_by_moving_half_of_the_uplinks() -> None:
     assert set(wiring_of(base).cables.name) <= set(wiring_of(design).cables.name)
 
 
+NEW_OF_FOUR = {"leaf": 14, "server": 32, "server-leaf": 416, "leaf-spine": 342, "attachment-leaf": 30}
+
+
+@pytest.mark.long("live-four-fabrics-64-new0")
 @pytest.mark.parametrize(
     ("name", "new"),
     [
+        ("live-four-fabrics-64", NEW_OF_FOUR),
         ("live-pod-1536", {"leaf": 16, "leaf-spine": 16 * 32, "server": 64, "server-leaf": 8 * 64}),
         ("live-roce-64", {"spine": 1, "leaf-spine": 8 * 8, "server": 16, "server-leaf": 8 * 16}),
         ("live-two-makers-128", {"leaf": 8, "leaf-spine": 8 * 32, "server": 64, "server-leaf": 8 * 64}),
     ],
 )
 def test_what_comes_beside_what_is_in_service_by_hand(name: str, new: dict[str, int]) -> None:
-    """16 leaves with a link to each of 32 spines that have as many free; a spine with eight links to each of eight
+    """Of four fabrics 8 + 2 + 2 + 2 leaves with 32, 27, 12 and 4 uplinks, 8 + 2 + 2 + 1 ports of 32 servers, and ports
+    of management for two strips in each of eight racks and for 14 switches; 16 leaves with a link to each of 32 spines
+    that have as many free; a spine with eight links to each of eight
     leaves of 64 cages, 24 of them uplinks and 24 for two servers each; eight leaves of another maker with four links to
     each of eight spines, which have 32 of 64 ports free.
     """

@@ -28,7 +28,7 @@ from tests.samples.bare import bare
 from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on, live, saved
 from tests.samples.random_cases import Dice
 from tests.search.test_out_of_band import CATALOG, OOB, case
-from tests.solution.test_in_service import gone_on_plan
+from tests.solution.test_in_service import gone_on_plan, rest
 from tests.solution.test_mixed_bases import capex
 
 Json = dict[str, Any]
@@ -107,6 +107,51 @@ def test_what_a_plan_begins_with_is_gone_on_from_as_planned(first: int, last: in
     assert [stage.capex_usd for stage in design.stages] == [0, planned.stages[1].capex_usd]
     assert_stays(design, planned, 0)
     assert live(wiring_of(design)) == live(wiring_of(planned))
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("seed", range(24))
+def test_every_later_stage_of_a_plan_costs_what_was_planned(seed: int, tmp_path: Path) -> None:
+    """Three stages of a small site, where the ratio of management binds or not; the first one is in service."""
+    dice = Dice(f"plan-oob-{seed}")
+    catalog, before, after = a_site(dice)
+    sizes = before["servers"], after["servers"], after["servers"] + dice.number(0, 4)
+    compute, oob = after["fabrics"]
+    oob = {**oob, "max_oversubscription": dice.one([2, 3, 10]), "oob": {"pdus_per_rack": dice.one([0, 1])}}
+    stages = [{"name": f"stage-{at}", "month": 0, "servers": size} for at, size in enumerate(sizes)]
+    content = {key: value for key, value in after.items() if key != "servers"}
+    content |= {"fabrics": [compute, oob], "site": {**content["site"], "servers_per_rack": 2}, "stages": stages}
+    planned = designed(catalog, content)
+    assert planned.status == "optimal"
+    design = gone_on(catalog, rest(content), planned, tmp_path, "stage-0")
+    assert design.status == "optimal"
+    assert [stage.capex_usd for stage in design.stages] == [0, *(stage.capex_usd for stage in planned.stages[1:])]
+    assert_stays(design, planned, 0)
+
+
+# -- on a floor -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long(but=("2-3",))
+@pytest.mark.parametrize(("before", "servers"), [(2, 3), (3, 3), (3, 4), (6, 9)])
+def test_on_a_floor_no_rack_unit_changes(before: int, servers: int, tmp_path: Path) -> None:
+    """Servers, strips and switches come to free racks and units; strips of racks of switches have ports, too."""
+    catalog, floor = parts(), {"rows": 2, "racks_per_row": before, "rack_units": 20}
+    catalog["servers"][0]["rack_units"] = 4
+    for cable in catalog["cables"]:
+        cable["lengths"] = [{"m": m, "price_usd": 2 + m} for m in (3, 10, 30)]
+    site, compute = {"servers_per_rack": 2, "floor": floor}, COMPUTE | {"tiers": [1, 2]}
+    oob = OOB | {"tiers": [1, 2], "oob": {"pdus_per_rack": 1}}
+    base, after = (sites(number, oob, compute, site=site) for number in (before, servers))
+    standing = designed(catalog, base)
+    design = gone_on(catalog, after, standing, tmp_path)
+    assert design.status == "optimal"
+    assert_stays(design, standing, 0)
+    assert_just_what_changes(design, wiring_of(standing))
+    racks = {rack for rack in wiring_of(design).devices.rack if rack}
+    assert len(leaves_of(design, "pdus")) == len(racks)
+    if servers == before:
+        assert capex(design) == 0 and live(wiring_of(design)) == live(wiring_of(standing))
 
 
 # -- every design of small bases --------------------------------------------------------------------------------------

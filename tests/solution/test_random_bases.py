@@ -4,6 +4,7 @@ is there finds just what is to be done.
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.samples import random_cases
 from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on_if_it_may, live, seen_of
 from tests.samples.discoveries import planned_links
 from tests.samples.random_cases import Dice
+from tests.search.test_out_of_band import CATALOG, OOB
 from tests.solution.test_in_service import a_base as small_base
 from tests.solution.test_moves import FREE, moved
 
@@ -44,11 +46,42 @@ def a_base(seed: int) -> tuple[Json, Json, Json]:
     return parts, before, after
 
 
+def managed(seed: int) -> tuple[Json, Json, Json]:
+    """Those of ``a_base`` with an out-of-band fabric beside, of leaves with few ports."""
+    dice = Dice(f"managed-{seed}")
+    parts, *cases = copy.deepcopy(a_base(seed))
+    quiet, patch = copy.deepcopy(CATALOG["switches"][2:]), copy.deepcopy(CATALOG["cables"][1])
+    for one, size in zip(quiet, (dice.number(5, 9), dice.number(10, 20)), strict=True):
+        one["cages"][0]["count"] = size
+    patch["lengths"][0]["m"] = 300
+    parts["switches"] += quiet
+    parts["nics"].append(CATALOG["nics"][1])
+    parts["cables"].append(patch)
+    for server in parts["servers"]:
+        server["nics"] = [*server.get("nics", ()), {"id": "controller", "count": 1, "role": "oob"}]
+    counted = {"ports_per_switch": dice.one([1, 1, 2]), "pdus_per_rack": dice.one([0, 1])}
+    oob = {**OOB, "tiers": dice.one([[1, 2], 2]), "max_oversubscription": dice.one([2, 10]), "oob": counted}
+    before, after = (
+        {**one, "fabrics": [*one["fabrics"], oob], "site": {**one.get("site", {}), "servers_per_rack": 2}}
+        for one in cases
+    )
+    return parts, before, after
+
+
 # of 37 the last links have no cable of their own: nobody buys one for the attachment
 @pytest.mark.long(but=("37", "100", "160"))
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_what_is_live_stays_and_a_look_finds_what_is_to_be_done(seed: int, tmp_path: Path) -> None:
-    parts, before, after = a_base(seed)
+    stays_and_is_found(*a_base(seed), tmp_path)
+
+
+@pytest.mark.long(but=("17", "20"))
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_so_it_is_with_ports_of_management_that_are_counted(seed: int, tmp_path: Path) -> None:
+    stays_and_is_found(*managed(seed), tmp_path)
+
+
+def stays_and_is_found(parts: Json, before: Json, after: Json, tmp_path: Path) -> None:
     base = designed(parts, before)
     design = gone_on_if_it_may(parts, after, base, tmp_path, OUTSIDE)
     if design is None:

@@ -153,9 +153,10 @@ def _far_apart(problem: Problem, plan: FloorPlan) -> Iterator[Conflict]:
     longest_m = max((item.length_m or 0.0 for item in problem.item_table.items), default=0.0)
     if finite.max(initial=0.0) > longest_m:
         rack, farthest = (plan.ids[usable[index]] for index in np.unravel_index(int(finite.argmax()), finite.shape))
+        shorter = "routes between halls" if problem.case.site.halls else "cross trays"
         detail = (
             f"the run from {rack} to {farthest} is {finite.max():.1f} m, the longest cable or fibre on sale "
-            f"{longest_m:g} m; cross trays shorten runs"
+            f"{longest_m:g} m; shorter ways, such as {shorter}, would help"
         )
         yield Conflict(
             limit=problem.case.site.floor_key, value=round(float(finite.max()), 1), needed=longest_m, detail=detail

@@ -297,24 +297,23 @@ class _CabledAnswer:
         """What each limit would have to be for this answer."""
         site = self.case.site.floor_key
         for what, room in self.stiff.items():
-            side = "width" if what == "tray" else "depth"
-            yield _conflict(
-                site, what, f"{side}_mm", room, self.full[what].bend_mm, "a cable that bends no tighter is part"
-            )
+            side, bend_mm = "width" if what == "tray" else "depth", self.full[what].bend_mm
+            detail = f"the stiffest cable needs {bend_mm:g} mm"
+            yield _conflict(site, what, f"{side}_mm", room, bend_mm, detail)
         for number, (fibres, share) in self._routes.items() if "route" in self.over else ():
             route = self.case.site.routes[number]
             if share > 1:
-                detail = f"cables between {route.halls} have so many in the leanest design found; other places of "
+                detail = f"cables between {route.halls} have {fibres} fibres in the leanest design found, and there "
                 yield Conflict(
                     limit=f"site.routes[{number}].fibres", value=route.fibres or 0, needed=fibres, direction="up",
-                    minimal=False, detail=f"{detail}switches may do with fewer",
+                    minimal=False, detail=f"{detail}are {route.fibres}; other places of switches may do with fewer",
                 )  # fmt: skip
         for what, full in self.over.items():
             if what == "route":
                 continue
             most, (width, _, _) = self.case.fill_limits[what], self.floor.sections[what]
             assert width is not None
-            detail = f"the fullest {what} is of {float(full.share):.1%}, as part"
+            detail = f"the fullest {what} is {float(full.share):.1%} full"
             if full.share > 1:
                 needed = ceil(full.share * exact(width) / exact(most) * 10) / 10
                 yield _conflict(site, what, "width_mm", width, needed, detail)
@@ -325,7 +324,7 @@ class _CabledAnswer:
 def _conflict(site: str, what: str, key: str, value: float, needed: float, detail: str) -> Conflict:
     return Conflict(
         limit=f"{site}.{what}_{key}", value=value, needed=needed, direction="up", minimal=False,
-        detail=f"rule `{FILL_RULES[what]}`: {detail} of the leanest design found; other places of switches, or "
+        detail=f"rule `{FILL_RULES[what]}`: {detail} in the leanest design found; other places of switches, or "
         "thick cables in some places alone, may do with less",
     )  # fmt: skip
 

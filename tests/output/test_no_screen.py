@@ -11,7 +11,7 @@ import yaml
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.no_screen import MOST_LINES, line_of, no_rows, no_screen, ordered
 from fabopt.output.words import dollars
-from fabopt.schema.design import Design
+from fabopt.schema.design import Design, Needed
 from fabopt.solution import optimize
 from tests.output.test_first_screen import WIDE, WIDTHS, shown
 from tests.paths import ROOT
@@ -90,6 +90,28 @@ def test_other_limits_stay_in_the_line() -> None:
     content = {**small.case(), "limits": {"budget_usd": 50_000, "power_w": 100_000}}
     design = optimize.solve(inputs_from_objects(content, small.catalog()), alternatives_s=0)
     assert any(row.endswith("power_w: 100000}") for row in shown(no_screen(design)) if row.startswith("Paste"))
+
+
+def test_what_a_whole_floor_lacks_is_no_line_of_a_case() -> None:
+    """Ten servers, two a rack, on four racks: a longer row is a line to write, and five racks are not."""
+    floor = {"rows": 1, "racks_per_row": 4, "rack_units": 24}
+    site, parts = {"servers_per_rack": 2, "floor": floor}, small.catalog()
+    for server in parts["servers"]:
+        server.update(rack_units=4, power_w=2000)
+    content = {**small.case(servers=10), "site": site, "rules": {"rack-rules": False, "rack-spread": False}}
+    design = optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
+    assert {"site.floor", "site.floor.racks_per_row"} <= {one.limit for one in design.conflicts}
+    assert [one.limit for one in ordered(design)] == ["site.floor.racks_per_row"]
+    (line,) = (row for row in shown(no_screen(design)) if row.startswith("Paste"))
+    pasted = yaml.safe_load(line.removeprefix("Paste").strip())["site"]["floor"]
+    site["floor"] = {**floor, **pasted}
+    again = optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
+    assert again.status == "optimal", again.conflicts
+
+
+def test_a_key_of_all_halls_is_written_in_each() -> None:
+    change = Needed(limit="site.halls[*].rack_power_w", needed=47504.5)
+    assert line_of(change) == ("rack_power_w: 47504.5", "each hall")
 
 
 def test_nothing_is_found_of_what_is_open() -> None:

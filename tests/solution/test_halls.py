@@ -227,6 +227,7 @@ def test_a_duct_that_is_too_small_is_named_with_the_fibres_needed() -> None:
     assert none.status != "optimal" and none.totals is None
     conflict = next(one for one in none.conflicts if one.limit == "site.routes[0].fibres")
     assert (conflict.value, conflict.needed) == (7, 8)
+    assert "between EAST and WEST have 8 fibres" in conflict.detail and "there are 7" in conflict.detail
 
 
 # -- groups and pods in a hall, the highest tier in two ---------------------------------------------------------------

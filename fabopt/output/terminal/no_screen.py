@@ -35,6 +35,8 @@ MOST_LETTERS, MOST_OF_WHY = 3 * LETTERS, 6 * LETTERS
 _SPENDING = {"budget_usd": "the budget", "power_w": "the limit of power", "rack_units": "the limit of rack units"}
 _USED = {"budget_usd": "capex_usd", "power_w": "power_w", "rack_units": "rack_units"}
 _RULES, _CATALOG = "rules.", "catalog."
+# Limits of a whole floor, such as how many racks it has free: no line of a case says them.
+_WHOLE = ("site.floor", "site.halls[*]")
 
 
 def no_screen(design: Design) -> RenderableType:
@@ -73,7 +75,7 @@ def _is_spending(limit: str) -> bool:
 
 def ordered(design: Design) -> list[Conflict]:
     """The changes that each give a design: of limits on spending first, which take nothing away, then by price."""
-    levers = [conflict for conflict in design.conflicts if conflict.needed is not None]
+    levers = [one for one in design.conflicts if one.needed is not None and one.limit not in _WHOLE]
     return sorted(levers, key=lambda conflict: (not _is_spending(conflict.limit), _price(conflict) or inf))
 
 
@@ -97,7 +99,7 @@ def _limit(design: Design) -> Iterator[ScreenRow]:
     if stated:
         keys = dict.fromkeys(needed.limit for one in stated for needed in changes_of(one))
         together = "together: " if len(keys) > 1 else ""
-        shown = [f"{limit_name(key)} {_value_of(design, key)}" for key in keys]
+        shown = [limit_name(key) + ("" if key in _WHOLE else f" {_value_of(design, key)}") for key in keys]
         yield ScreenRow("Not met", short(together + "; ".join(shown)), LOST)
     parts = next((conflict.detail.split("; ") for conflict in others if conflict.detail), [])
     begin = next((number for number, part in enumerate(parts) if part.startswith("fabric ")), 0)
@@ -241,6 +243,8 @@ def line_of(change: Needed) -> tuple[str, str]:
     nouns = {"fabrics": "fabric ", "stages": "stage ", "catalog": "catalog: "}
     if words[0] in nouns and len(words) > 2:
         return _nested(words[2:], value), f"{nouns[words[0]]}{words[1]}"
+    if words[:2] == ["site", "halls[*]"]:
+        return _nested(words[2:], value), "each hall"
     if words[:2] == ["workload", "jobs"]:
         return _nested(words[3:], value), f"job {words[2]}"
     return _nested(words, value), ""

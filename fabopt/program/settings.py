@@ -207,7 +207,8 @@ class Settings:
     no thread of an observer may run within. ``told``: takes, where there is no design, first None and then each
     conflict, as it is found. ``reached``: takes the answer, before other designs are compared with it;
     ``compared`` each design of another kind, as it is found beside an answer.
-    ``work``: the work of all searches with these settings together, and its limit.
+    ``work``: the work of all searches with these settings together, and its limit. ``alike_places``: on a small floor,
+    places of switches that need the same parts are a candidate each.
     """
 
     engine: str = "cp-sat"
@@ -222,6 +223,7 @@ class Settings:
     share: ProgressShare = field(default_factory=ProgressShare)
     still: Callable[[], AbstractContextManager[None]] = nullcontext
     work: Work = field(default_factory=Work)
+    alike_places: bool = False
 
     @property
     def quiet(self) -> Settings:

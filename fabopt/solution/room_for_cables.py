@@ -2,10 +2,11 @@
 with fewer fibres, where they are too full, or other routes for what runs between some racks.
 
 The answer without the limits is the best with them if it keeps them. If not, the thickest leads of an answer are left
-out, or its thickest trunks, step by step, until the cheapest of all answers so keeps the limits. Others may be cheaper,
-as with thick cables in some places alone, so that its bound is the answer without the limits. No such step looks at the
-limits themselves, so that wider ones are never dearer. What does not fit a route between halls takes other routes
-first, where there are any.
+out, or its thickest trunks, step by step, until the cheapest of all answers so keeps the limits. With the parts of each
+step switches stand in other places too, the cheapest first, so that no other limit is what parts them. Others may be
+cheaper, as with thick cables in some places alone, so that its bound is the answer without the limits. No such step
+looks at the limits themselves, so that wider ones are never dearer. What does not fit a route between halls takes other
+routes first, where there are any.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from fabopt.schema.passive import Trunk
 from fabopt.schema.site import Site
 from fabopt.search.answer import Answer, bounded_by, problems_of
 from fabopt.solution.designs import design_of
+from fabopt.solution.other_places import elsewhere, most_designs
 from fabopt.solution.other_routes import too_few_fibres, with_other_routes, with_racks_as, with_racks_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
@@ -85,6 +87,7 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
             _empty(first, site, look)
         if not any(step.answers.optimum.value == bound for step in kept):
             _empty(first, None, look)
+        _move(steps, kept, bound)
     except StoppedError:
         pass
     if kept:
@@ -94,18 +97,14 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
 
 
 def _refused(asked: Question) -> tuple[Question, Answers] | None:
-    """The question and that it has no design where routes between halls have fewer fibres than the case needs at least;
-    None where that is not told before the search.
-    """
+    """The question without a design where routes between halls have too few fibres; None where a search has to tell."""
     case = asked.inputs.case
     if "route" not in case.fill_limits or all(fabric.hall_ratio is None for fabric in case.fabrics):
         return None
     problems = list(problems_of(case, asked.inputs.catalog, asked.settings.prune))
     conflicts = [tuple(too_few_fibres(problem)) for problem in problems]
-    if not all(conflicts):
-        return None
-    none = tuple(Answer(problem, Optimum("infeasible")) for problem in problems)
-    return replace(asked, conflicts=conflicts[0]), Answers(none)
+    none = Answers(tuple(Answer(problem, Optimum("infeasible")) for problem in problems))
+    return (replace(asked, conflicts=conflicts[0]), none) if all(conflicts) else None
 
 
 def _least(first: _CabledAnswer, kept: list[_CabledAnswer], asked: Case) -> tuple[Question, Answers]:
@@ -136,6 +135,21 @@ def _empty(first: _CabledAnswer, site: Site | None, look: Callable[[Inputs], _Ca
                     heappush(waiting, (thinner.answers.optimum.value or 0, len(met), thinner))
 
 
+def _move(steps: list[_CabledAnswer], kept: list[_CabledAnswer], bound: int | None) -> None:
+    """Add the cheapest designs in other places, with the parts of each step that is too full and without trunks."""
+    numbers = most_designs(steps[0].best.problem)
+    for step in steps:
+        below, asked = min((one.answers.optimum.value or 0 for one in kept), default=None), step.question
+        if not step.over or step.stiff or step.case.site.trunked or below == bound is not None:
+            continue
+
+        def keeps(optimum: Optimum, step: _CabledAnswer = step) -> bool:
+            return not step.with_best(optimum).over
+
+        moved = elsewhere(step.best.problem, below, asked.settings, asked.clock, keeps, numbers)
+        kept += [] if moved is None else [step.with_best(moved)]
+
+
 def _laid_ids(inputs: Inputs) -> tuple[str, ...]:
     """Products on sale that lie in trays."""
     return tuple(one.id for kind in (*LEADS, *TRUNKS) for one in getattr(inputs.catalog, kind))
@@ -148,6 +162,8 @@ def _notes(first: _CabledAnswer, least: _CabledAnswer, bound: int | None) -> Ite
     if after.catalog != before.catalog:
         note = f"with the cheapest parts {over} would be too full: thicker cables are left out of all places"
         yield f"{note}; a cheaper mix may exist" if more else note
+    if least.is_moved:
+        yield f"in the cheapest places of switches {over} would be too full: they stand in others"
     for was, route in zip(before.case.site.routes, after.case.site.routes, strict=True):
         if new := set(route.pairs) - set(was.pairs):
             yield (
@@ -162,6 +178,13 @@ class _CabledAnswer:
 
     question: Question
     answers: Answers
+    is_moved: bool = False
+
+    def with_best(self, optimum: Optimum) -> _CabledAnswer:
+        """These answers with another design of the problem of the best one."""
+        best = replace(self.best, optimum=optimum)
+        tried = tuple(best if one.problem is best.problem else one for one in self.answers.tried)
+        return replace(self, answers=replace(self.answers, tried=tried), is_moved=True)
 
     @property
     def best(self) -> Answer:

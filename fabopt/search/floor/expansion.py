@@ -268,7 +268,7 @@ class PlaceExpansion(FloorExpansion):
     ) -> None:
         super().__init__(problem, settings, clock, restrictions, context)
         self.together.measures = False
-        self.placed = Placed(problem, self.table, settings.prune, self.context)
+        self.placed = Placed(problem, self.table, settings, self.context)
 
     def _variants(self, fabric: FabricProblem, costs: BoundedCosts) -> tuple[FabricProblem, ...]:
         return in_places(self.problem, fabric)
@@ -309,15 +309,18 @@ class Placed:
     ``table``: weights of the items, shape (metrics, items); row 0 is the objective, the others have limits.
     """
 
-    def __init__(self, problem: Problem, table: Floats, prune: bool, context: Context) -> None:
+    def __init__(self, problem: Problem, table: Floats, settings: Settings, context: Context) -> None:
         self.problem = problem
-        self.prune = prune
+        self.prune = prune = settings.prune
+        self.alike = settings.alike_places
         self.context = context
         self._steps = StepBudget()
         links = [item.index for item in problem.item_table.items if item.kind in LINK_PARTS]
         varies = any(problem.item_table.items[index].varies for index in links)
         # whether the cheapest place of a candidate is as good as any other one of it in all that is limited
-        self._one_is_enough = not varies and all(_proportional(table[0, links], row[links]) for row in table[1:])
+        self._one_is_enough = (
+            not self.alike and not varies and all(_proportional(table[0, links], row[links]) for row in table[1:])
+        )
         # whether the cheapest of all candidates is the answer, so that no dearer one matters
         self._first_wins = (
             self._one_is_enough and prune and problem.prunes and len(table) == 1 and len(problem.fabrics) == 1
@@ -351,7 +354,7 @@ class Placed:
                 # what is best at all is best below any other limit
                 known = PlacedCandidates(cutoff, ()) if best is None else PlacedCandidates(np.inf, (best,))
             else:
-                known = PlacedCandidates(cutoff, tuple(all_places(sized, cutoff, self._steps)))
+                known = PlacedCandidates(cutoff, tuple(all_places(sized, cutoff, self._steps, self.alike)))
             self.context.placed[key] = known
         return [place for place in known.places if place[0] <= cutoff]
 

@@ -212,14 +212,15 @@ def best_place(sized: Sized, cutoff: float, steps: StepBudget) -> tuple[float, C
     return best
 
 
-def all_places(sized: Sized, limit: float, steps: StepBudget) -> list[tuple[float, Candidate]]:
-    """Every place of a candidate of cost ``limit`` or less; the first among equal needs."""
+def all_places(sized: Sized, limit: float, steps: StepBudget, alike: bool) -> list[tuple[float, Candidate]]:
+    """Every place of a candidate of cost ``limit`` or less; unless ``alike``, the first among equal needs."""
     by_needs: dict[Hashable, tuple[float, Candidate]] = {}
     for layout in filter(sized.has_room, sized.open_layouts):
         tree = _Tree(sized, layout, steps, limit)
         for positions in tree.places():
             for placed in sized.candidates(layout, positions):
-                needs = frozenset((choice.key, choice.count) for choice in placed[1].choices), placed[1].twins
+                needs: Hashable = frozenset((choice.key, choice.count) for choice in placed[1].choices), placed[1].twins
+                needs = (needs, placed[1].order) if alike else needs
                 if placed[0] <= limit:
                     by_needs.setdefault(needs, placed)
     return list(by_needs.values())

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
+from fabopt.rules.defaults import ROW_ENDS, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.resilience import RACK, losses_of
 
@@ -15,14 +16,15 @@ from fabopt.schema.resilience import RACK, losses_of
 def row_ends(case: Case) -> Mapping[str, str]:
     """The rack of every row that holds its panels, by name of the row; none where panels are in racks of devices.
 
-    The outermost that no key names for anything, at the end nearer to a cross tray, of equally near ones the first.
+    The outermost that no key names for anything, at the end that rule ``row-ends`` says.
     """
     floor = case.site.floor
     if not floor or case.site.halls or not case.site.trunked or case.site.zones != "rows":
         return MappingProxyType({})
     plan = FloorPlan(floor, _named(case))
     lost, ends = set(plan.cut_off()), dict[str, str]()
-    is_last = floor.racks_per_row - floor.cross_positions[-1] < floor.cross_positions[0]
+    is_nearer = floor.racks_per_row - floor.cross_positions[-1] < floor.cross_positions[0]
+    is_last = is_nearer and is_kept(case.rules, ROW_ENDS)
     for row, name in enumerate(plan.row_names):
         racks = [plan.ids[rack] for rack in plan.racks_of(row).tolist() if plan.ids[rack] not in lost]
         if racks:

@@ -53,6 +53,7 @@ RACK_MANAGERS: Final = "rack-managers"
 RACK_RULES: Final = "rack-rules"
 RACK_SPREAD: Final = "rack-spread"
 ROBUST_DESIGNS: Final = "robust-designs"
+ROW_ENDS: Final = "row-ends"
 SCATTERED_RANKS: Final = "scattered-ranks"
 SERVERS_COUNT: Final = "servers-count"
 SLOT_SPEED: Final = "slot-speed"
@@ -207,6 +208,14 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "docs/workloads.md#what-the-model-cannot-tell-apart",
             lost=f"no more than {MOST_ROBUST_RATIO}:1, for jobs that need more than those of today",
             off="the least is picked; what jobs need is enough",
+        ),
+        DefaultRule(
+            ROW_ENDS,
+            "panels of a row, with `site.cabling.zones: rows`, are at its end nearer to a cross tray, of equally near "
+            "ones the first",
+            "panels_hold_trunks",
+            "docs/sites.md#cabling",
+            off="the first end of every row",
         ),
         DefaultRule(
             SCATTERED_RANKS,

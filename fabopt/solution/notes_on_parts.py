@@ -19,6 +19,7 @@ from fabopt.rules.defaults import (
     OPTIC_LOSS,
     RACK_RULES,
     RACK_SPREAD,
+    ROW_ENDS,
     is_kept,
 )
 from fabopt.schema.case import Case
@@ -336,7 +337,12 @@ def rack_notes(asked: Case, answered: Case) -> Iterator[str]:
 
 
 def trunk_notes(case: Case, design: Design) -> Iterator[str]:
-    """When the trunks of a cluster that grows come, and the legs of each stage that carry nothing yet."""
+    """The racks at ends of rows that hold panels; of a cluster that grows when its trunks come, and the legs of each
+    stage that carry nothing yet.
+    """
+    ends = {row: rack for fabric in design.fabrics for kind in fabric.structured for row, rack in kind.zones.items()}
+    if ends and is_kept(case.rules, ROW_ENDS):
+        yield DEFAULT_RULES[ROW_ENDS].note(", ".join(ends.values()))
     names = [stage.name for stage in design.stages]
     kinds = [kind for fabric in design.fabrics for kind in fabric.structured if kind.far_by_stage]
     if not kinds:

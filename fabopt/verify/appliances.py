@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from fabopt.floor.plan import FloorPlan
-from fabopt.rules.defaults import APPLIANCE_RACKS, RACK_SPREAD, is_kept
+from fabopt.rules.defaults import APPLIANCE_RACKS, RACK_SPREAD, ROW_ENDS, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
 from fabopt.units import ceil_div, exact, grouped, milliwatts, some
@@ -274,7 +274,7 @@ def ends_of_rows(evidence: Evidence) -> dict[str, str]:
     if not site.floor or site.halls or not site.trunked or site.zones == "racks":
         return {}
     ends, crossed = dict[str, str](), site.floor.cross_positions
-    is_last = site.floor.racks_per_row - max(crossed) < min(crossed)
+    is_last = is_kept(evidence.case.rules, ROW_ENDS) and site.floor.racks_per_row - max(crossed) < min(crossed)
     for rack in _unnamed(evidence, site.floor):
         if not is_last or _row(rack) not in ends:
             ends[_row(rack)] = rack

@@ -24,6 +24,7 @@ def racks_of(design: Design) -> set[str]:
     [
         ({}, ["A01", "B01"]),
         ({"racks_per_row": 6, "cross_trays": [6]}, ["A06", "B06"]),
+        ({"racks_per_row": 6, "cross_trays": [2]}, ["A01", "B01"]),
         ({"racks_per_row": 7, "blocked": ["A01"], "reserved": ["B02"], "network_racks": ["B01"]}, ["A02", "B03"]),
     ],
 )
@@ -39,6 +40,19 @@ def test_panels_stand_at_the_ends_of_rows(floor: Json, racks: list[str]) -> None
     ends = zip(links.kind.tolist(), links.a.tolist(), links.b.tolist(), strict=True)
     between = sum(KINDS[number] == kind.kind and rack[a][0] != rack[b][0] for number, a, b in ends)
     assert between == kind.far_jumpers == sum(route.links for route in kind.routes) > 0
+
+
+def test_without_its_rule_panels_stand_at_the_first_end_of_a_row() -> None:
+    """Where the cross tray is at the last one; the answer says that by its rule, and the check counts by the switch."""
+    floor: Json = {"racks_per_row": 6, "cross_trays": [6]}
+    kept, off = (solved(in_rows(floor=floor, rules={"row-ends": keeps})) for keeps in (True, False))
+    assert [[*one.fabrics[0].structured[0].zones.values()] for one in (kept, off)] == [["A06", "B06"], ["A01", "B01"]]
+    assert failed(kept) == failed(off) == []
+    told = [[note for note in one.notes if note.startswith("rule `row-ends`")] for one in (kept, off)]
+    assert "A06, B06" in told[0][0] and not told[1]
+    content = {**off.case.content, "rules": {**off.case.content["rules"], "row-ends": True}}
+    changed = off.model_copy(update={"case": off.case.model_copy(update={"content": content})})
+    assert "panels_hold_trunks" in {check.name for check in verify(changed) if not check.ok}
 
 
 def test_jumpers_are_pulled_and_a_row_needs_one_trunk_where_racks_need_several() -> None:

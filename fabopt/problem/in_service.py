@@ -178,8 +178,11 @@ def _may_have(in_service: InService, tiers: int) -> bool:
 
 
 def _beside_those(fabric: FabricProblem, demand: AttachmentDemand) -> AttachmentDemand:
-    """An attachment whose ports in service stay on their switches. Counted ones are on leaves, also as they grow."""
-    if fabric.per_switch is not None and demand.name in COUNTED:
+    """An attachment whose ports in service stay on their switches; beside them ports of leaves come to those that have
+    room, but for new ones with a ratio of their own.
+    """
+    counted = fabric.per_switch is not None and demand.name in COUNTED
+    if demand.tier == "leaf" and demand.oversubscription is None and (counted or demand.adds):
         return replace(demand, listed=True)
     return demand if demand.adds else replace(demand, tier="any")
 

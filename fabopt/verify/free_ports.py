@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.problem.out_of_band import is_counted
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
@@ -103,8 +102,8 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     spines each attachment has cages of its own. Of attachments on any tier, those with ports on spines alone are dealt
     over these, and those without listed ports over all leaves (``attachments_are_placed``). In a cluster that grows
     only switches of the first stage have free ports, beyond their use at any stage. Beside a base its ports stay; then
-    come those that are counted, stage by stage, on leaves that are there then; then others. Source: case file,
-    ``attachments``, ``rules``; design file, ``free_ports``.
+    come others of leaves, stage by stage, each on the first leaf of its stage with room and the fewest; then those of
+    any tier. Source: case file, ``attachments``, ``rules``; design file, ``free_ports``.
     """
     wanted = {attachment.name: attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
@@ -132,8 +131,10 @@ def in_service_of(fabric: FabricEvidence, attachment: Attachment) -> int:
 
 
 def comes_by_stage(fabric: FabricEvidence, attachment: Attachment) -> bool:
-    """Whether ports of an attachment beside those that a case's base has are counted, and come stage by stage."""
-    return fabric.evidence.case.base is not None and is_counted(fabric.wanted, attachment.name)
+    """Whether ports of an attachment beside those that a case's base has come stage by stage, to leaves."""
+    asked = (one for one in fabric.evidence.case.fabrics if one.name == fabric.designed.name)
+    elsewhere = {one.name for of_fabric in asked for one in of_fabric.attachments if one.placed_on != "leaf"}
+    return fabric.evidence.case.base is not None and attachment.name not in elsewhere
 
 
 def _all_dealt(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> dict[str, list[tuple[str, int] | None]]:
@@ -145,12 +146,12 @@ def _all_dealt(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> dict[str,
     for attachment in listed:
         there = fabric.designed.free_ports.get(attachment.name, ())[: in_service_of(fabric, attachment)]
         guests[attachment.name].stay(there)
-    counted = [attachment for attachment in listed if comes_by_stage(fabric, attachment)]
+    on_leaves = [attachment for attachment in listed if comes_by_stage(fabric, attachment)]
     for stage in range(1, len(fabric.evidence.stage_names)):
-        for attachment in counted:
+        for attachment in on_leaves:
             guests[attachment.name].take(sum(attachment.adds[stage : stage + 1]), stage)
     for attachment in listed:
-        if attachment not in counted:
+        if attachment not in on_leaves:
             guests[attachment.name].take(attachment.ports - in_service_of(fabric, attachment), 0)
     return {name: guest.places for name, guest in guests.items()}
 

@@ -15,7 +15,7 @@ from fabopt.errors import Fault, cut
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import rack_limits
 from fabopt.io.faults import validated
-from fabopt.problem.out_of_band import SWITCHES, as_attachment, is_counted, port_cage
+from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Panel, Switch, Transceiver, Trunk
@@ -179,7 +179,7 @@ class Embedded:
             return fabric.attachments
         if len(self.case.stages or ()) > 1:
             stay = self.case.base is not None
-            listed = (stay and (not one.adds or is_counted(fabric, one.name)) for one in fabric.attachments)
+            listed = (stay and one.max_oversubscription is None for one in fabric.attachments)
             return tuple(
                 one.in_service() if is_listed else one
                 for one, is_listed in zip(fabric.attachments, listed, strict=True)

@@ -76,6 +76,18 @@ def test_new_attachments_come_with_the_first_stage_and_cost(new: Json, tmp_path:
     assert len(own) == new["ports"] and not own & ports_of(base, "manager")
 
 
+@pytest.mark.parametrize(("ports", "ratio"), [(2, 2), (4, 2.5)])
+def test_new_ports_go_to_leaves_with_fewer_and_count_beside_those_in_service(
+    ports: int, ratio: float, tmp_path: Path
+) -> None:
+    """Of two leaves with two uplinks one has three servers and a port, the other two and two: all are in the ratio."""
+    base = designed(eight(), of_one_stage(5, {**STORE, "ports": 3}, tiers=2))
+    design = gone_on(eight(), of_one_stage(5, {**STORE, "name": "second", "ports": ports}, tiers=2), base, tmp_path)
+    assert_stays(design, base, 0)
+    assert design.fabrics[0].oversubscription["leaf"] == ratio
+    assert capex(design) == 10 * ports
+
+
 @pytest.mark.long
 def test_one_goes_on_again_from_attachments(tmp_path: Path) -> None:
     first = designed(eight(), of_one_stage(5, STORE, tiers=2))

@@ -76,16 +76,19 @@ def test_new_attachments_come_with_the_first_stage_and_cost(new: Json, tmp_path:
     assert len(own) == new["ports"] and not own & ports_of(base, "manager")
 
 
-@pytest.mark.parametrize(("ports", "ratio"), [(2, 2), (4, 2.5)])
-def test_new_ports_go_to_leaves_with_fewer_and_count_beside_those_in_service(
-    ports: int, ratio: float, tmp_path: Path
-) -> None:
-    """Of two leaves with two uplinks one has three servers and a port, the other two and two: all are in the ratio."""
-    base = designed(eight(), of_one_stage(5, {**STORE, "ports": 3}, tiers=2))
-    design = gone_on(eight(), of_one_stage(5, {**STORE, "name": "second", "ports": ports}, tiers=2), base, tmp_path)
+@pytest.mark.parametrize("most", [3, 2.5])
+def test_new_ports_count_beside_those_in_service(most: float, tmp_path: Path) -> None:
+    """Of two leaves with two uplinks one has three servers and a port, the other two and two. Two more ports come to
+    the first one, unless that is more than its uplinks carry.
+    """
+    base = designed(eight(), of_one_stage(5, STORE, tiers=2))
+    after = of_one_stage(5, {**STORE, "name": "second", "ports": 2}, tiers=2)
+    after["fabrics"][0]["max_oversubscription"] = most
+    design = gone_on(eight(), after, base, tmp_path)
     assert_stays(design, base, 0)
-    assert design.fabrics[0].oversubscription["leaf"] == ratio
-    assert capex(design) == 10 * ports
+    assert design.fabrics[0].free_ports["second"] == (("leaf", 0), ("leaf", 0 if most == 3 else 1))
+    assert design.fabrics[0].oversubscription["leaf"] == most
+    assert capex(design) == 20
 
 
 @pytest.mark.long

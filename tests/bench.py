@@ -39,6 +39,11 @@ SOLVE_ALONE = [
 ]  # fmt: skip
 SIZED = "name: sized\nserver: generic-hgx-h100\ngpus: {gpus}\nworkload: {{profile: pretraining}}\n"
 HALL = "site: {{servers_per_rack: 4, floor: {{rows: {rows}, racks_per_row: {racks}}}}}\n"
+TRUNKED = (
+    "name: hall\nserver: nvidia-dgx-h100\ngpus: {gpus}\nfabrics: [{{name: compute, protocol: infiniband}}]\n"
+    "site: {{servers_per_rack: 4, floor: {{rows: {rows}, racks_per_row: {racks}}}, "
+    "cabling: {{leaf-spine: structured, spine-core: structured, spare_legs: 0.1}}}}\n"
+)
 # Linux gives ru_maxrss in KiB, macOS in bytes.
 RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 PATIENCE_S = 120.0
@@ -225,6 +230,18 @@ def halls(folder: Path, times: int) -> list[Row]:
             rows += against_imports(what, hall, libraries)
         else:
             rows += [Row(f"{what}, {answers}", min(runs), "s", seconds) for answers, runs in hall.items()]
+    return rows
+
+
+def trunked_halls(folder: Path, times: int) -> list[Row]:
+    """Structured cabling: a hall that is proven, and one that is bounded within its time limit."""
+    rows = []
+    for gpus, lines, racks, seconds in ((4096, 8, 20, 20), (16384, 16, 40, 60)):
+        case = folder / f"trunked-{gpus}.yaml"
+        case.write_text(TRUNKED.format(gpus=gpus, rows=lines, racks=racks))
+        run = best([*FABOPT, "solve", str(case), "--alternatives", "0", "--time-limit", "60"], times)
+        what = f"fabopt solve, {gpus:,} GPUs through trunks on a floor of {lines} x {racks} racks, the answer alone"
+        rows.append(Row(what, run.seconds, "s", seconds))
     return rows
 
 
@@ -433,6 +450,7 @@ def main() -> None:
             large(here, few),
             families(here, few),
             halls(here, few),
+            trunked_halls(here, few),
             fronts(here, few),
         ):
             print(*rows, sep="\n", flush=True)

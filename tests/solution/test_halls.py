@@ -26,6 +26,7 @@ from fabopt.output.export.trays import tray_table
 from fabopt.output.html.racks import floor_view
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
+from fabopt.topology.clos import space
 from fabopt.verify.checks import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
@@ -303,6 +304,29 @@ def test_a_wider_ratio_between_halls_is_never_dearer(tiers: int) -> None:
             told = {check.name: check for check in design.checks}["halls_carry_demand"].detail
             assert f"1600 Gb/s of ports against {400 * leaving} Gb/s that leave WEST" in told
     assert costs == sorted(costs, reverse=True) and costs[0] > costs[-1]
+
+
+@pytest.mark.long(but=("0.4-2-halls",))
+@pytest.mark.parametrize("spread", ["any", "halls"])
+@pytest.mark.parametrize("tiers", [2, 3])
+@pytest.mark.parametrize("hall", [0.4, 0.67, 1, 3])
+def test_sizes_that_are_not_placed_for_their_links_between_halls_would_fail(
+    hall: float, tiers: int, spread: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With and without the look at sizes alone, answers are equal."""
+    content = campus(350)
+    content["site"]["spread"] = spread
+    content["fabrics"][0] |= {"tiers": tiers, "max_oversubscription": {"leaf": 2, "spine": 2, "hall": hall}}
+    del content["fabrics"][0]["racks"]
+    met: list[Design] = []
+    for looks in (True, False):
+        if not looks:
+            monkeypatch.setattr(space, "may_join_halls", lambda *given: np.ones(np.size(given[3].g), dtype=np.bool_))
+        met.append(solve(inputs(content, parts()), alternatives_s=0))
+    assert met[0].status == met[1].status
+    if met[0].fabrics:
+        assert_proven(met[0])
+        assert usd(met[0]) == usd(met[1])
 
 
 def test_a_file_whose_halls_are_joined_by_too_little_is_refused() -> None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabopt.floor.fill import strands_of
 from fabopt.network.expand import links_of_clos
@@ -16,7 +17,11 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.base import parse_split
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.placement import RackPlacement
+from fabopt.topology.clos.shape import Parts, Shape
 
+TWO = 2
+# What floating point may be off by.
+ROUNDING = 1e-9
 # Fibres of a cable that is sold with its ends on.
 PAIR_OF_FIBRES = 2
 
@@ -67,13 +72,8 @@ def fibres_needed(problem: Problem) -> dict[str, int]:
     Mb/s that leave at least, by the servers that the other halls have no racks for, over the most Mb/s that a fibre of
     any part for the shortest route carries.
     """
-    site, needed = problem.floor, dict[str, Fraction]()
-    plan, halls = site.plan, problem.case.site.halls
-    racks = np.flatnonzero(plan.usable) if plan.server_racks is None else plan.server_racks
-    room = (np.bincount(plan.hall_of[racks], minlength=len(halls)) * site.servers_per_rack).tolist()
-    for hall, own in zip(halls, room, strict=True):
-        fewest, most = max(0, problem.servers - sum(room) + own), min(own, problem.servers)
-        inside = min(min(number, problem.servers - number) for number in (fewest, most))
+    needed = dict[str, Fraction]()
+    for hall, inside in zip(problem.case.site.halls, _fewest_inside(problem), strict=True):
         least_m = min((route.m for route in problem.case.site.routes if hall.name in route.between), default=0.0)
         for fabric in problem.fabrics if inside > 0 else ():
             if fabric.oversubscription_hall is not None and (rate := _mbps_of_a_fibre(problem, fabric, least_m)):
@@ -82,6 +82,38 @@ def fibres_needed(problem: Problem) -> dict[str, int]:
                 leaving = inside * of_server / fabric.oversubscription_hall
                 needed[hall.name] = needed.get(hall.name, Fraction(0)) + leaving / rate
     return {hall: ceil(fibres) for hall, fibres in needed.items()}
+
+
+def _fewest_inside(problem: Problem) -> list[int]:
+    """Servers that the smaller side of each hall's boundary has at least."""
+    site = problem.floor
+    plan, halls = site.plan, len(problem.case.site.halls)
+    racks = np.flatnonzero(plan.usable) if plan.server_racks is None else plan.server_racks
+    room = (np.bincount(plan.hall_of[racks], minlength=halls) * site.servers_per_rack).tolist()
+    ends = ((max(0, problem.servers - sum(room) + own), min(own, problem.servers)) for own in room)
+    return [min(min(number, problem.servers - number) for number in both) for both in ends]
+
+
+def may_join_halls(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+    """Mask of the sizes of which enough links may leave every hall, wherever switches stand, shape (rows,).
+
+    Where fabrics are spread over halls only links to the highest tier leave, of two halls half of them but for an odd
+    switch.
+    """
+    # Rule ``halls_carry_demand``
+    most, planes = fabric.oversubscription_hall, parts.nic.planes
+    if most is None or parts.leaf_up is None:
+        return np.ones(np.size(shape.g), dtype=np.bool_)
+    site, of_servers = problem.case.site, problem.servers * parts.nic.ports_per_server * parts.nic.port.lane.port_mbps
+    kinds, switches = [of_servers, planes * shape.uplinks * parts.leaf_up.lane.port_mbps], shape.spines
+    if parts.spine_up is not None:
+        of_spines = planes * shape.pods * shape.spines * shape.x
+        kinds, switches = [*kinds, of_spines * parts.spine_up.lane.port_mbps], planes * shape.cores
+    leaving = np.asarray(kinds[-1] if site.spread == "halls" else sum(kinds), dtype=float)
+    if site.spread == "halls" and len(site.halls) == TWO and fabric.in_service is None and not np.any(shape.is_uneven):
+        leaving = leaving * (switches + switches % TWO) / (TWO * switches)
+    inside = max(_fewest_inside(problem)) * of_servers / problem.servers
+    return np.asarray(leaving * float(most) >= inside * (1 - ROUNDING))
 
 
 def _mbps_of_a_fibre(problem: Problem, fabric: FabricProblem, run_m: float) -> Fraction:

@@ -24,6 +24,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.vendors import tiers_that_do, vendors_that_do
+from fabopt.topology.clos.between_halls import may_join_halls
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.candidates import on_each_tier
@@ -135,7 +136,8 @@ class ClosSpace:
         striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
         there, servers = fabric.in_service, self.problem.first_servers
         moving, base = fabric.moving, self.problem.case.base
-        if not timed and not striped and of_vendors is None and there is None and moving is None:
+        in_halls = fabric.oversubscription_hall is not None
+        if not timed and not striped and of_vendors is None and there is None and moving is None and not in_halls:
             return None
 
         def admits(batch: AnyBatch) -> NDArray[np.bool_]:
@@ -144,6 +146,7 @@ class ClosSpace:
             stays = True if there is None else goes_on(there.fabric, batch.parts, batch.shape, servers)
             if moving is not None and base is not None:
                 stays = may_keep(moving, base, batch.parts, batch.shape)
+            stays = stays & may_join_halls(self.problem, fabric, batch.parts, batch.shape)
             return in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus) & stays
 
         return admits

@@ -46,12 +46,17 @@ def in_halls(plan: FloorPlan, needed: int, wanted: int) -> Iterator[tuple[Policy
         rooms = []
         for chosen in islice(combinations(plan.of_halls, number), MOST_SETS_OF_HALLS):
             free = sum(hall.usable_racks for _, hall in chosen) - needed
-            if free >= 0:
+            if free >= 0 and sum(_for_servers(hall) for _, hall in chosen) >= needed:
                 rooms.append(free)
                 every = np.concatenate([start + np.flatnonzero(hall.usable) for start, hall in chosen])
                 yield from ((policy, racks, every) for policy, racks in _in_each(chosen, needed, wanted, free))
         if max(rooms, default=-1) >= wanted:
             return
+
+
+def _for_servers(hall: FloorPlan) -> int:
+    """Racks of a hall that may have servers."""
+    return hall.usable_racks if hall.server_racks is None else int(hall.usable[hall.server_racks].sum())
 
 
 def _in_each(
@@ -63,7 +68,7 @@ def _in_each(
     for start, hall in chosen:
         own = max(FEWEST_RACKS, ceil_div(wanted * hall.usable_racks, whole))
         left = min(own, free * hall.usable_racks // whole)
-        servers = min(needed, hall.usable_racks - left)
+        servers = min(needed, hall.usable_racks - left, _for_servers(hall))
         of_hall = dict(reversed([*switch_racks_of(hall, servers, own, hall.usable_racks - servers)]))
         for policy, racks in of_hall.items():
             kept.setdefault(policy, []).append(start + racks)

@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
+from fabopt.floor.policies import in_halls
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.design import design_in
 from fabopt.io.library import data_folder
@@ -24,6 +25,7 @@ from fabopt.output.export.cables import schedule
 from fabopt.output.export.elevation import elevation_of
 from fabopt.output.export.trays import tray_table
 from fabopt.output.html.racks import floor_view
+from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
 from fabopt.solution.optimize import solve
 from fabopt.topology.clos import space
@@ -258,6 +260,19 @@ def test_spread_over_halls_keeps_groups_and_pods_in_one(tiers: int) -> None:
             number += 1
     assert all(len(halls) == 1 for halls in groups.values())
     assert lost_with(spread, "hall") == {}
+
+
+def test_halls_keep_racks_for_switches_where_their_servers_may_be() -> None:
+    """EAST has racks enough for all servers, and three that may have some: WEST keeps racks for switches too."""
+    content = campus(350)
+    del content["fabrics"][0]["racks"]
+    for hall in content["site"]["halls"]:
+        hall["racks_per_row"] += 6
+    given = inputs(content, parts())
+    floor = problem_of(given.case, given.catalog).floor
+    assert floor is not None
+    kept = [{floor.plan.ids[rack][:4] for rack in racks.tolist()} for _, racks, _ in in_halls(floor.plan, 5, 2)]
+    assert {"EAST", "WEST"} in kept
 
 
 @pytest.mark.long(but=("None-2",))

@@ -22,6 +22,7 @@ from fabopt.parts.port_types import PortType
 from fabopt.parts.switches import CageUse
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
+from fabopt.schema.structured import CablingWord
 from fabopt.topology.clos.floor_bounds import FloorBounds, LayoutBounds, NearestBounds
 from fabopt.topology.clos.floor_runs import NearKey
 from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
@@ -191,7 +192,7 @@ class LinkBounds:
         sale.
         """
         longer = self._differ[kind]
-        key, known = (near, far, run_m, protocol, self._trunked(kind), longer), self.costs.least_links
+        key, known = (near, far, run_m, protocol, kind if kind in self._trunked else "", longer), self.costs.least_links
         least = known.get(key)
         if least is None and longer:
             length_class = int(classes_of_runs(self.problem.item_table.lengths_m, run_m))
@@ -201,21 +202,21 @@ class LinkBounds:
             least = known[key] = self.costs.least_per_link(joins, near.ports, far.ports)
         return least
 
-    def _trunked(self, kind: str) -> str:
-        """The kind where such links may run through trunks; else none, as all such are alike."""
-        return kind if kind in self.problem.case.trunked_of(self.fabric.name) else ""
+    @cached_property
+    def _trunked(self) -> Mapping[str, CablingWord]:
+        """How links that may run through trunks are cabled, by kind; all other kinds are alike."""
+        return self.problem.case.trunked_of(self.fabric.name)
 
     def links_by_class(self, near: PortType, far: PortType, protocol: str, kind: str) -> Floats:
         """Least cost of a link over a run of each length class or a longer one, shape (metrics, classes + 1); infinite
         past the longest part on sale.
         """
-        key, known = (near, far, protocol, self._trunked(kind)), self.costs.least_by_class
+        key, known = (near, far, protocol, kind if kind in self._trunked else ""), self.costs.least_by_class
         if key not in known:
             assemblies = self.problem.links.in_all_lengths(near, far, protocol)
             ports = (near.ports, far.ports)
             least = self.costs.least_from_class(assemblies, self.problem.item_table.lengths_m, *ports)
             if key[3]:
-                word = self.problem.case.trunked_of(self.fabric.name)[kind]
-                least = with_trunks(self.problem, self.costs, least, key[:3], word)
+                least = with_trunks(self.problem, self.costs, least, key[:3], self._trunked[kind])
             known[key] = least
         return known[key]

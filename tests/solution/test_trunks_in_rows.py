@@ -172,3 +172,8 @@ def test_the_loss_of_a_rack_of_panels_is_that_of_all_its_panels() -> None:
     assert rows["rack"].servers > 0
     assert rows["panel"] == rows["rack"].model_copy(update={"device": "panel", "worst": "panel-A01-u24"})
     assert design.worst_rack is not None and design.worst_rack.rack not in ("A01", "B01")
+
+
+def test_ends_of_rows_of_a_floor_that_cannot_be_are_refused_by_its_key() -> None:
+    with pytest.raises(InputError, match=r"site\.floor\.cross_trays\[0\]: this is outside the rows"):
+        inputs(in_rows(floor={"cross_trays": [9]}))

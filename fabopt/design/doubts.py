@@ -13,7 +13,7 @@ from fabopt.units import cents, summed
 LOW = "low"
 # Keys that say what a part joins and how far: where one is wrong, the design cannot be built. All else are figures.
 JOINS = ("cages", "splits", "split_protocols", "accepts", "protocols", "connectors", "fibre", "reach_m", "back")
-_SPLIT = re.compile(r"\d+x(\d+)")
+_SPLIT = re.compile(r"\d{1,3}x(\d{1,5})")
 # Kinds of sources of products that the basis of prices tells.
 _KINDS = {"estimate": "an estimate", "derived": "derived"}
 

@@ -108,6 +108,10 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
     room in racks of switches.
     """
     plans: tuple[Plan, ...] = ((),)
+    # hosts and attachments, which come later, leave no more room
+    words = problem.case.trunked_of(fabric.name)
+    if words and _lacks_panels(problem, clos, words, units_for_panels(problem, fabric, clos)):
+        return ()
     if problem.first_servers:
         listing = with_listed(problem, fabric, clos)
         plans = () if listing is None else plans_of(problem, fabric, listing)
@@ -129,6 +133,14 @@ def candidates_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, pr
         if not ways or have_room(problem, standing.units, (way.trunked for way in ways.values()))
     )
     return tuple(candidate for candidate in grown if candidate is not None)
+
+
+def _lacks_panels(problem: Problem, clos: ClosNetwork, words: Mapping[str, str], left: Ints | None) -> bool:
+    """Whether some rack has too few units, shape (racks,), for panels of links that have to run through trunks; how
+    links are cabled by kind.
+    """
+    kinds = (kind for kind in all_kinds_of(clos) if words.get(kind.name) == "structured")
+    return lack_room(problem, left, (links_between(problem, clos, kind) for kind in kinds))
 
 
 def _crossings(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[str, ...]]:
@@ -286,11 +298,10 @@ class _Standing:
     def through(self) -> Mapping[str, Sequence[TrunkedWay | None]]:
         """The ways of every kind of links that may run through trunks."""
         words = self.problem.case.trunked_of(self.fabric.name)
+        if words and _lacks_panels(self.problem, self.clos, words, self.units):
+            return dict.fromkeys(words, ())
         kinds = [kind for kind in all_kinds_of(self.clos) if kind.name in words] if words else []
         between = [links_between(self.problem, self.clos, kind) for kind in kinds]
-        has_to = [links for kind, links in zip(kinds, between, strict=True) if words[kind.name] == "structured"]
-        if kinds and lack_room(self.problem, self.units, has_to):
-            return dict.fromkeys(words, ())
         return {kind.name: tuple(_ways_of_kind(self.problem, self.fabric, self.clos, kind, words[kind.name], links))
                 for kind, links in zip(kinds, between, strict=True)}  # fmt: skip
 

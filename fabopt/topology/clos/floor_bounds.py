@@ -239,7 +239,8 @@ class LayoutBounds(FloorBounds):
         can_be = np.isfinite(costs)
         of_pod = shares.sum(axis=1)
         means = shares @ np.where(can_be, costs, 0.0) / of_pod[:, np.newaxis]
-        means[(shares > 0).astype(np.int64) @ (~can_be).astype(np.int64) > 0] = np.inf
+        if not can_be.all():
+            means[(shares > 0).astype(np.int64) @ (~can_be).astype(np.int64) > 0] = np.inf
         return np.asarray(_filled(means, near.room, spines) @ of_pod)
 
     @property

@@ -161,6 +161,7 @@ class LayoutRuns:
         self.lengths_m = item_table.lengths_m
         self.key = LayoutKey(layout.key_on_plan, self.lengths_m.tobytes())
         self._near: dict[NearKey, NearRuns] = {}
+        self._shares: dict[tuple[object, ...], Floats] = {}
 
     def to_nearest(self) -> RunClasses:
         """Runs from every server to the nearest place that a leaf may have."""
@@ -187,7 +188,16 @@ class LayoutRuns:
         leaves = self._leaves(nic, shape, size)
         if leaves is None:
             return None
-        racks, numbers = self.layout.leaf_racks, numbers_of(nic, shape)
+        numbers = numbers_of(nic, shape)
+        key = groups_key(int(shape.g), nic, shape, size), int(shape.rails), int(shape.last_rails), numbers.pods, (
+            int(shape.groups_per_pod), bool(shape.rail_pods), links_of_kinds(shape)
+        )  # fmt: skip
+        if key not in self._shares:
+            self._shares[key] = self._uplink_shares(numbers, leaves)
+        return self._shares[key]
+
+    def _uplink_shares(self, numbers: ClosNumbers, leaves: Positions) -> Floats:
+        racks = self.layout.leaf_racks
         leaf, pod = _pods_of_leaves(numbers, len(leaves.rack))
         pods, links = numbers.planes * numbers.pods, _links_of_leaves(numbers, leaf)
         place = pod * len(racks) + np.searchsorted(racks, leaves.rack)

@@ -62,7 +62,9 @@ def lack_room(problem: Problem, left: Ints | None, kinds: Iterable[LinksBetween]
     for between in kinds:
         links = np.bincount(between.racks.ravel(), np.tile(between.links[:, -1], 2), minlength=len(left))
         taken += np.ceil(np.round(links * least, ROUNDED))
-    return bool((taken > np.maximum(left, 0)).any())
+        if (taken > np.maximum(left, 0)).any():
+            return True
+    return False
 
 
 def have_room(problem: Problem, left: Ints | None, kinds: Iterable[TrunkedKind]) -> bool:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fabopt.io.case import inputs_from_objects
+from fabopt.problem.problem import problem_of
+from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
+from fabopt.search.choice import search_of
+from fabopt.search.context import Context
 from fabopt.solution import optimize
+from fabopt.topology.clos import candidates
 from tests.samples.small import Json
 from tests.solution.test_trunks_in_growth import failed
 
@@ -14,17 +19,20 @@ BOTH: Json = {"leaf-spine": "structured", "spine-core": "structured", "spare_leg
 LOWER: Json = {"leaf-spine": "structured", "spare_legs": 0.1}
 
 
-def designed(servers: int, rows: int, racks: int, cabling: Json) -> Design:
+def hall(servers: int, rows: int, racks: int, cabling: Json, **site: object) -> Json:
     """DGX H100, four in a rack, with parts of the reference catalog."""
     floor: Json = {"rows": rows, "racks_per_row": racks}
-    content: Json = {
+    return {
         "name": "hall",
         "server": "nvidia-dgx-h100",
         "servers": servers,
         "fabrics": [{"name": "compute", "protocol": "infiniband"}],
-        "site": {"servers_per_rack": 4, "cabling": cabling, "floor": floor},
+        "site": {"servers_per_rack": 4, "cabling": cabling, "floor": floor, **site},
     }
-    return optimize.solve(inputs_from_objects(content), alternatives_s=0)
+
+
+def designed(servers: int, rows: int, racks: int, cabling: Json) -> Design:
+    return optimize.solve(inputs_from_objects(hall(servers, rows, racks, cabling)), alternatives_s=0)
 
 
 def gap_of(design: Design) -> float:
@@ -37,6 +45,16 @@ def gap_of(design: Design) -> float:
 def test_a_small_hall_is_proven() -> None:
     design = designed(32, 2, 8, BOTH)
     assert (design.status, gap_of(design)) == ("optimal", 0)
+
+
+def test_where_no_module_stands_a_trunk_none_is_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Links within a rack do not make up for those that have to run through trunks, which no length is short enough
+    for.
+    """
+    read = inputs_from_objects(hall(16, 2, 10, LOWER, optical_margin_db=1.0))
+    monkeypatch.setattr(candidates, "links_between", None)
+    problem = problem_of(read.case, read.catalog)
+    assert search_of(problem, Settings(), Clock(None), context=Context()).run().value is None
 
 
 @pytest.mark.long

@@ -38,22 +38,22 @@ def _through(problem: Problem, costs: Costs, parts: TrunkParts, ends: tuple[Port
         one for one in problem.links.assemblies(near, far, run_m, protocol, all_=True)
         if one.mode is Mode.LINK and one.cable is parts.jumper
     ]  # fmt: skip
+    links = float(parts.links_per_leg / (1 + exact(problem.case.site.spare_legs)))
+    shares = [(item.length_m or 0.0, costs.of(item) / (legs * links)) for items, legs in parts.trunks for item in items]
     table = np.full((costs.table.shape[0], len(lengths_m) + 1), np.inf)
-    if not joined:
-        return table
+    most_m = {one: parts.longest_m(problem.links, one, (near, far)) for one in joined}
+    if not any(length_m <= max(most_m.values(), default=-np.inf) for length_m, _ in shares):
+        return table  # nor within a rack, as some links of such a kind run through trunks
     within = int(classes_of_runs(lengths_m, run_m)) + 1
     table[:, :within] = costs.least_per_link(joined, near.ports, far.ports)[:, np.newaxis]
-    links = float(parts.links_per_leg / (1 + exact(problem.case.site.spare_legs)))
     ports = PANELS * np.min([costs.of(item) / (legs * links) for item, legs in parts.panels], axis=0)
     jumpers = [item for item in problem.item_table.lengths(parts.jumper.id) if (item.length_m or 0.0) >= run_m]
     jumper = np.min([costs.of(item) for item in (jumpers if problem.floor.ends else [parts.jumper])], axis=0)
-    shares = [(item.length_m or 0.0, costs.of(item) / (legs * links)) for items, legs in parts.trunks for item in items]
     for assembly, inside in zip(joined, costs.per_link(joined, near.ports, far.ports).T, strict=True):
-        most_m = parts.longest_m(problem.links, assembly, (near, far))
         between = inside - costs.of(parts.jumper) + 2 * jumper + ports
         for length_class in range(within, len(lengths_m) + 1):
             shortest_m = 0.0 if problem.floor.ends else float(lengths_m[length_class - 1])
-            of_class = [share for length_m, share in shares if shortest_m < length_m <= most_m]
+            of_class = [share for length_m, share in shares if shortest_m < length_m <= most_m[assembly]]
             if of_class:
                 least = between + np.min(of_class, axis=0)
                 table[:, length_class] = np.minimum(table[:, length_class], least)

@@ -15,7 +15,7 @@ from fabopt.topology.clos.floor_runs import TooManyPlacesError
 
 # The most designs that are looked at, on small floors and on others; the work to list them; and by what share of the
 # bound they are dearer at most, where no design is known.
-MOST_DESIGNS, MOST_ON_LARGE_FLOORS = 24, 8
+MOST_DESIGNS, MOST_ON_LARGE_FLOORS = 200, 8
 MOST_WORK = 20_000
 WITHIN = 0.5
 

@@ -48,7 +48,7 @@ def remembered(*runs: str) -> Callable[[_Method[Of, Arguments, Bound]], _Method[
         def look_up(self: Of, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Bound:
             known, key = self.scopes[runs].known, (method, args)
             try:
-                return known[key]  # type: ignore[return-value]  # what this method gave for these arguments
+                return known[key]  # type: ignore[return-value]  # of this method; a cast is one call more
             except KeyError:
                 pass
             bound = known[key] = method(self, *args, **kwargs)

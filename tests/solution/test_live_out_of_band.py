@@ -82,8 +82,8 @@ def test_new_devices_take_free_ports_of_live_leaves_and_of_new_ones(tmp_path: Pa
     assert_stays(design, base, 0)
     assert_just_what_changes(design, wiring_of(base))
     there, now = leaves_of(base, "switches"), leaves_of(design, "switches")
-    assert now[: len(there)] == there and len(now) == design.totals.switches  # type: ignore[union-attr]
-    assert design.totals is not None and len(there) < len(now)
+    assert design.totals is not None and len(there) < len(now) == design.totals.switches
+    assert now[: len(there)] == there
     again = gone_on(parts(), sites(9), design, tmp_path)
     assert_stays(again, design, 1)
     assert capex(again) == 0 and live(wiring_of(again)) == live(wiring_of(design))

@@ -269,14 +269,19 @@ def test_dearer_moves_never_lower_the_cost(seed: int, tmp_path: Path) -> None:
     assert still.status == "infeasible" or usd(still) >= costs[-1]
 
 
+def staged(family: str, seed: int) -> tuple[Json, Json]:
+    """A random catalog, and a case of several stages without rules, whose objective is the purchase price."""
+    parts, content = random_growth.generate(family, seed)
+    content = bare({key: value for key, value in content.items() if key not in ("catalog", "growth", "finance")})
+    return parts, content | {"objective": "capex_usd", "include_servers": False, "rules": "none"}
+
+
 @pytest.mark.long(but=("0-staged", "1-staged_three_tier"))
 @pytest.mark.parametrize("family", ["staged", "staged_three_tier"])
 @pytest.mark.parametrize("seed", bases(8))
 def test_moves_of_any_base_are_found_in_the_wiring(family: str, seed: int, tmp_path: Path) -> None:
     """Random catalogs with cages of several ports, splitters and cards of several ports: every check holds."""
-    parts, content = random_growth.generate(family, seed)
-    content = bare({key: value for key, value in content.items() if key not in ("catalog", "growth", "finance")})
-    content |= {"objective": "capex_usd", "include_servers": False, "rules": "none"}
+    parts, content = staged(family, seed)
     first, last = ({**content, "stages": [{**content["stages"][at], "month": 0}]} for at in (0, -1))
     base = designed(parts, first)
     if base.status != "optimal":
@@ -290,9 +295,7 @@ def test_moves_of_any_base_are_found_in_the_wiring(family: str, seed: int, tmp_p
 @pytest.mark.parametrize("seed", bases(8))
 def test_what_a_stage_of_a_plan_has_need_not_move_for_the_next(family: str, seed: int, tmp_path: Path) -> None:
     """Moves count what is there at the stage, not what the plan adds later; so the next stage costs what it did."""
-    parts, content = random_growth.generate(family, seed)
-    content = bare({key: value for key, value in content.items() if key not in ("catalog", "growth", "finance")})
-    content |= {"objective": "capex_usd", "include_servers": False, "rules": "none"}
+    parts, content = staged(family, seed)
     both = [{**content["stages"][at], "name": name, "month": 0} for at, name in ((0, "now"), (-1, "then"))]
     plan = designed(parts, {**content, "stages": both})
     if plan.status != "optimal":

@@ -27,8 +27,8 @@ from fabopt.cli import main
 from fabopt.io.case import Inputs, inputs_from_objects, read_price_books
 from fabopt.io.catalog import read_catalog
 from fabopt.output.export import FORMATS
-from fabopt.problem.demand import Demand
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.ratios import Ratios
 from fabopt.program.formulation import RULES, Program
 from fabopt.program.labour import BeyondService, Visits
 from fabopt.program.payments import Deliveries, Payments
@@ -590,7 +590,7 @@ def test_design_page_has_every_key() -> None:
 
 def test_symbols_name_fields_of_the_code() -> None:
     table = FORMULATION[0].read_text().partition("## The design space of a Clos")[2].partition("\n## ")[0]
-    holders = {holder.__name__: holder for holder in (Structure, TierUse, NicUse, Shape, FabricProblem, Demand)}
+    holders = {holder.__name__: holder for holder in (Structure, TierUse, NicUse, Shape, FabricProblem, Ratios)}
     named = re.findall(r"`([A-Z]\w+)\.(\w+)`", table)
     assert {holder for holder, _ in named} == set(holders)
     for holder, field in named:

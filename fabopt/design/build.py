@@ -42,7 +42,7 @@ from fabopt.schema.design import (
 from fabopt.schema.fabric_design import classes_in_use
 from fabopt.schema.hashes import Parts, facts_of, prices_of, sha256_of
 from fabopt.schema.losses import RuleStanding
-from fabopt.schema.resilience import MULTIHOMING, PEER_LINK, UNJOINED, Pairing, asks_for_pair
+from fabopt.schema.resilience import UNJOINED, asks_for_pair
 from fabopt.schema.server import Server
 from fabopt.schema.standing import standing_words
 from fabopt.schema.subnet_manager import MANAGEMENT_KEYS
@@ -92,8 +92,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         placement=_placement(problem, fabric, part.placement),
         growth=growth,
         failures=failures_left(design.failures(problem.server.gpus), asked),
-        homing="pair" if fabric.is_paired and part.tiers else fabric.homing or "any",
-        pairing=pairing_of(fabric, part) or UNJOINED,
+        homing=fabric.pairs.homing_of(part.tiers),
+        pairing=fabric.pairs.pairing_of(part.peers) or UNJOINED,
         peer_links=_peer_links(part),
         logical=tuple(_logical_use(fabric, demand) for demand in candidate.equipment),
         carries=tuple(_shared_uses(problem, fabric)),
@@ -110,7 +110,7 @@ def _rule_standings(
     problem: Problem, fabric: FabricProblem, candidate: Candidate, designed: FabricDesign
 ) -> Iterator[RuleStanding]:
     """How a fabric keeps the default rule of resilience, where its case asks for it."""
-    ports, growth = dict[str, int | None]({"": None} if fabric.pairs_own else {}), designed.growth
+    ports, growth = dict[str, int | None]({"": None} if fabric.pairs.own else {}), designed.growth
     leaf = next(iter(candidate.design.file_part().tiers), None)
     features = () if leaf is None else leaf.switch.product.features
     by_rule = {logical.name for logical in fabric.logical_fabrics if asks_for_pair(logical.role, logical.homing)}
@@ -128,13 +128,6 @@ def _rule_standings(
             kept = designed.joins_pairs if rule == PAIRING else None if number is None else number >= TWO
             detail = standing_words(designed, rule, number, features, whose)
             yield RuleStanding(rule=rule, kept=kept, detail=detail)
-
-
-def pairing_of(fabric: FabricProblem, part: FilePart) -> Pairing | None:
-    """The kind of link between the leaves of pairs; None where there are no pairs."""
-    if not fabric.joins_pairs:
-        return UNJOINED if fabric.is_paired or fabric.homing == "dual" else None
-    return MULTIHOMING if part.peers is None else PEER_LINK
 
 
 def _peer_links(part: FilePart) -> PeerLinkUse | None:

@@ -66,7 +66,7 @@ def boundaries(meant: FabricProblem) -> tuple[str, ...]:
 
 
 def _ratios(meant: FabricProblem) -> dict[str, Fraction]:
-    return {"leaf": meant.oversubscription_leaf, "spine": meant.oversubscription_spine}
+    return {"leaf": meant.ratios.leaf, "spine": meant.ratios.spine}
 
 
 def speed_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from fabopt.floor.rack_rules import servers_in_group
+from fabopt.problem.ratios import Ratios
 from fabopt.rules.defaults import MOST_ROBUST_RATIO, ROBUST_DESIGNS, SCATTERED_RANKS, is_kept
 from fabopt.schema.base import ratio
 from fabopt.schema.case import EFFECTIVE, Case, Fabric, Oversubscription, Stage
@@ -43,15 +44,13 @@ _RATIOS = {"leaf": "max_oversubscription.leaf", "pod": "max_oversubscription.spi
 
 @dataclass(frozen=True)
 class Demand:
-    """Injection each GPU needs (Mb/s) and the most oversubscription at the leaf and spine boundaries, and of halls.
+    """Injection each GPU needs (Mb/s) and the most oversubscription at each boundary.
 
     ``bisection_mbps``, ``alltoall_mbps``, ``allreduce_mbps``: least figures per GPU; 0: no demand.
     """
 
     gpu_mbps: int
-    max_oversubscription_leaf: Fraction
-    max_oversubscription_spine: Fraction
-    max_oversubscription_hall: Fraction | None = None
+    ratios: Ratios
     bisection_mbps: int = 0
     alltoall_mbps: int = 0
     allreduce_mbps: int = 0
@@ -95,9 +94,7 @@ def demand_of(fabric: Fabric, case: Case, stage: Stage | None = None) -> Demand:
     wanted = fabric.min_gbps_per_gpu if fabric.min_gbps_per_gpu is not None else profile.min_gbps_per_gpu
     return Demand(
         mbps(wanted),
-        ratio(most.leaf),
-        ratio(most.spine),
-        None if most.hall is None else ratio(most.hall),
+        Ratios(ratio(most.leaf), ratio(most.spine), None if most.hall is None else ratio(most.hall)),
         max(mbps(least_gbps or 0) for least_gbps in (fabric.min_bisection_gbps_per_gpu, *_left_over(fabric))),
         mbps(fabric.min_alltoall_gbps_per_gpu or 0),
         mbps(fabric.min_allreduce_gbps_per_gpu or 0),

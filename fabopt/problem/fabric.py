@@ -25,14 +25,15 @@ from fabopt.problem.generations import Generations, Switches
 from fabopt.problem.interchangeable import InterchangeableSwitches
 from fabopt.problem.nic_rules import Nics, broken_by
 from fabopt.problem.out_of_band import ByStage
-from fabopt.problem.pairing import Unpaired, in_pairs
-from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIR, PAIRING, SUBNET_MANAGER
+from fabopt.problem.pairing import NO_PAIRS, LeafPairs, Unpaired
+from fabopt.problem.ratios import Ratios
+from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIRING, SUBNET_MANAGER
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
 from fabopt.schema.in_service import CableKind, JoinedSpines
 from fabopt.schema.installed import KindAt, nics_at
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
-from fabopt.schema.resilience import Homing, Pairing, Surviving
+from fabopt.schema.resilience import Surviving
 from fabopt.workload.deadline import Deadline
 
 
@@ -147,8 +148,7 @@ class FabricProblem:
     even: bool
     group_servers: int | None
     gpu_mbps: int
-    oversubscription_leaf: Fraction
-    oversubscription_spine: Fraction
+    ratios: Ratios
     reserve: Fraction
     attachments: tuple[AttachmentDemand, ...]
     nics: Nics
@@ -199,24 +199,13 @@ class FabricProblem:
     roce: Roce | None = None
     # how long a round trip between any two servers may take; None: any
     latency: LatencyLimit | None = None
-    # how ports of servers lie on leaves and what joins these, by the words of the case, of which default rules are no
-    # part; whether it asks that something does, by key or by the name of the rule; families and switches without pairs
-    homing: Homing | None = None
-    pairing: Pairing | None = None
-    asks_to_join: bool = False
-    # whether the rule of pairs is about its own NICs, or only about those of logical fabrics; whether its servers may
-    # be on two switches without a link where no rule asks for it, as everywhere but in the bare space
-    pairs_own: bool = True
-    opens_pairs: bool = False
-    unpaired: Unpaired | None = None
+    pairs: LeafPairs = NO_PAIRS
     # the fabric as it is in service, which its first stage is
     in_service: InService | None = None
     # the fabric in service, where moving it is priced, and no stage is its own
     moving: InService | None = None
     # the spines in service that its leaves join, all of them
     joined: JoinedSpines | None = None
-    # the most oversubscription of what leaves a hall; None: any
-    oversubscription_hall: Fraction | None = None
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
@@ -287,7 +276,7 @@ class FabricProblem:
         if rule == SUBNET_MANAGER:
             return self.managers is not None
         if rule == PAIRING:
-            return self.joins_pairs
+            return self.pairs.are_joined
         return rule not in NIC_RULES or self.leaves_nics_out(rule)
 
     def leaves_nics_out(self, rule: str) -> bool:
@@ -296,27 +285,21 @@ class FabricProblem:
         return any(rule in broken_by(nics) for nics in others)
 
     @property
-    def is_paired(self) -> bool:
-        """Whether every server is on two switches: by the words of the case, or by the default rule of pairs."""
-        by_rule = PAIR in self.kept_rules and self.pairs_own
-        return self.homing == "pair" or by_rule or (self.homing is None and self.asks_to_join)
+    def demanded(self) -> FigureDemands:
+        """The figures that are asked of it, where there are any."""
+        return self.figure_demands or FigureDemands(self.ratios.leaf)
 
-    @property
-    def may_be_pair(self) -> bool:
-        """Whether two switches that no link joins may be a plane of one tier, every server on both."""
-        return self.is_paired or self.opens_pairs
-
-    @property
-    def joins_pairs(self) -> bool:
-        """Whether the two leaves of every server are joined: by a key of the case, or by the default rule."""
-        has_pairs = self.is_paired or self.homing == "dual"
-        return self.asks_to_join or (PAIRING in self.kept_rules and has_pairs)
+    def keeping(self, rules: tuple[str, ...], left_out: tuple[str, ...]) -> FabricProblem:
+        """The fabric bound to some of its default rules."""
+        bound = replace(self, kept_rules=rules, left_out=left_out, pairs=self.pairs.under(rules))
+        return bound if bound.pairs.are_joined == self.pairs.are_joined else bound.with_pairs()
 
     def with_pairs(self) -> FabricProblem:
         """The fabric with the families and switches that its rules on pairs leave it."""
-        free = self.unpaired or Unpaired(self.topologies, self.switches)
-        space = in_pairs(free, self.pairing) if self.joins_pairs else free
-        return replace(self, topologies=space.topologies, switches=space.switches, unpaired=free)
+        free = self.pairs.free or Unpaired(self.topologies, self.switches)
+        space = self.pairs.within(free)
+        pairs = replace(self.pairs, free=free)
+        return replace(self, topologies=space.topologies, switches=space.switches, pairs=pairs)
 
     @property
     def last_may_differ(self) -> bool:

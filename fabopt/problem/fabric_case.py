@@ -30,14 +30,14 @@ from fabopt.problem.generations import Switches, generations_of
 from fabopt.problem.in_service import with_those_in_service
 from fabopt.problem.interchangeable import interchangeable_switches
 from fabopt.problem.nic_rules import by_rules, rules_on_nics
-from fabopt.problem.pairing import Unpaired, in_pairs, is_empty
+from fabopt.problem.pairing import Unpaired, in_pairs, is_empty, pairs_of
 from fabopt.problem.site import Site
-from fabopt.rules.defaults import NO_RULES, PAIR, PAIRING, is_asked_for
+from fabopt.rules.defaults import NO_RULES, PAIRING
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.last_group import last_group_may_differ, last_leaf_may_differ, tiers_of_last_groups
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.product import PROTOCOLS, Protocol
-from fabopt.schema.resilience import FEATURE_OF_PAIRING, NO_RULE, RACK, asks_for_pair, may_be_pairs, rules_of_fabric
+from fabopt.schema.resilience import NO_RULE, RACK, rules_of_fabric
 from fabopt.schema.server import Server
 from fabopt.schema.topologies import can_be_asked, families_of
 from fabopt.units import exact, gbps, mbps
@@ -62,7 +62,9 @@ def fabric_of(
     demand = demand_of(fabric, case, stages_of(case, server)[-1])
     protocols = PROTOCOLS if fabric.protocol == "any" else (fabric.protocol,)
     refusals = Refusals(rules_on_nics(case.rules))
-    able = _nics(_paired(fabric, case, kept_rules), protocols, demand, offering, server, pcie, refusals)
+    pairs = pairs_of(fabric, case, kept_rules)
+    homed = fabric.model_copy(update={"homing": "pair"}) if pairs.are_wanted else fabric
+    able = _nics(homed, protocols, demand, offering, server, pcie, refusals)
     nics = by_rules(able if _may_be_rails(fabric, case) else _in_numbers(able), case.rules)
     switches: Switches = {one: switches_of(with_those_in_service(fabric, case), one, offering) for one in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
@@ -75,16 +77,11 @@ def fabric_of(
         last_leaf=last_leaf_of(fabric, case, protocols),
         group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
         gpu_mbps=demand.gpu_mbps,
-        oversubscription_leaf=demand.max_oversubscription_leaf,
-        oversubscription_spine=demand.max_oversubscription_spine,
-        oversubscription_hall=demand.max_oversubscription_hall,
-        reserve=exact(fabric.reserve_ports),
+        ratios=demand.ratios, reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
         nics=nics.kept, left_out_nics=nics.left_out,
         switches=switches,
-        generations=generations_of(case, fabric, switches), roce=fabric.roce, homing=fabric.homing,
-        pairing=fabric.pairing, pairs_own=_pairs_own(fabric), opens_pairs=_opens_pairs(fabric, case),
-        asks_to_join=_asks_to_join(fabric, case, kept_rules),
+        generations=generations_of(case, fabric, switches), roce=fabric.roce, pairs=pairs,
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups, racks=fabric.pinned,
         managers=subnet_managers(case, fabric, offering),
@@ -108,36 +105,14 @@ def _in_numbers(nics: dict[str, tuple[NicOption, ...]]) -> dict[str, tuple[NicOp
     return {protocol: tuple(one for one in of if not one.own_rails) for protocol, of in nics.items()}
 
 
-def _asks_to_join(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> bool:
-    by_name = PAIRING in kept_rules and is_asked_for(case.rules, PAIRING)
-    return by_name or fabric.pairing in FEATURE_OF_PAIRING
-
-
-def _paired(fabric: Fabric, case: Case, kept_rules: Sequence[str]) -> Fabric:
-    """A fabric's keys, with ``homing: pair`` where a rule or a key asks for pairs of switches."""
-    is_paired = (PAIR in kept_rules and _pairs_own(fabric)) or (
-        fabric.homing is None and _asks_to_join(fabric, case, kept_rules)
-    )
-    return fabric.model_copy(update={"homing": "pair"}) if is_paired else fabric
-
-
-def _opens_pairs(fabric: Fabric, case: Case) -> bool:
-    return case.rules != NO_RULES and may_be_pairs(fabric.role, fabric.homing)
-
-
-def _pairs_own(fabric: Fabric) -> bool:
-    """Whether the rule of pairs binds a fabric's own NICs, not only those of logical fabrics on it."""
-    return fabric.shares_pairs or asks_for_pair(fabric.role, fabric.homing)
-
-
 def _with_pairs(fabric: FabricProblem) -> FabricProblem:
     """The fabric in the space that its rules allow; without that of pairing where no switch can be in a pair, unless
     the case asks for it.
     """
     space = in_pairs(Unpaired(fabric.topologies, fabric.switches), None)
-    if PAIRING in fabric.kept_rules and not fabric.asks_to_join and is_empty(space):
+    if PAIRING in fabric.kept_rules and not fabric.pairs.asked and is_empty(space):
         others = tuple(rule for rule in fabric.kept_rules if rule != PAIRING)
-        fabric = replace(fabric, kept_rules=others, left_out=(PAIRING,))
+        fabric = fabric.keeping(others, (PAIRING,))
     return fabric.with_pairs()
 
 
@@ -195,7 +170,7 @@ def _figure_demands(demand: Demand) -> FigureDemands | None:
     if not any((demand.bisection_mbps, demand.alltoall_mbps, demand.allreduce_mbps)):
         return None
     return FigureDemands(
-        demand.max_oversubscription_leaf,
+        demand.ratios.leaf,
         bisection=Fraction(demand.bisection_mbps),
         alltoall=Fraction(demand.alltoall_mbps),
         allreduce=Fraction(demand.allreduce_mbps),
@@ -250,7 +225,7 @@ def timed(
     if deadline is None or needs is None:
         return fabrics
     return tuple(
-        replace(fabric, figure_demands=replace(_demands(fabric), deadline=deadline))
+        replace(fabric, figure_demands=replace(fabric.demanded, deadline=deadline))
         if fabric.name == needs.fabric
         else fabric
         for fabric in fabrics
@@ -264,10 +239,6 @@ def _deadline(case: Case, needs: WorkloadNeeds, pace: Pace) -> Deadline | None:
         return Deadline(mixed, Fraction(1))
     most_s = longest_step_s(case, needs, pace)
     return None if most_s is None else Deadline(pace_of_run(demanding(pace.workload)), most_s)
-
-
-def _demands(fabric: FabricProblem) -> FigureDemands:
-    return fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
 
 
 def _filled(case: Case, fabric: Fabric, asked_mbps: int, needs: WorkloadNeeds) -> Case:

@@ -41,7 +41,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
         ]
         # one leaf a plane would have all ports of a server
         is_paired = any(logical.is_paired(fabric.kept_rules) for logical in fabric.logical_fabrics)
-        tiers = tuple(tier for tier in fabric.tiers if tier > 1 or fabric.is_paired or not is_paired)
+        tiers = tuple(tier for tier in fabric.tiers if tier > 1 or fabric.pairs.are_wanted or not is_paired)
         for chosen in product(*options):
             if taken + sum(_slots(nic) for nic in chosen) > problem.nic_slots:
                 continue

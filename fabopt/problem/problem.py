@@ -393,7 +393,5 @@ def _stage(stage: Stage, case: Case) -> StageProblem:
         stage.month,
         stage.servers,
         limits_of(stage.limits),
-        MappingProxyType(
-            {name: (one.max_oversubscription_leaf, one.max_oversubscription_spine) for name, one in demands.items()}
-        ),
+        MappingProxyType({name: (one.ratios.leaf, one.ratios.spine) for name, one in demands.items()}),
     )

@@ -315,7 +315,7 @@ def _mixed(demands: list[Demand], boundary: str) -> float:
     Rounded down to six decimals, so that no class has less than its demand.
     """
     total = sum(demand.gpu_mbps for demand in demands)
-    upward = sum(demand.gpu_mbps / getattr(demand, f"max_oversubscription_{boundary}") for demand in demands)
+    upward = sum(demand.gpu_mbps / getattr(demand.ratios, boundary) for demand in demands)
     return float(Fraction(floor(total / upward * 10**RATIO_DIGITS), 10**RATIO_DIGITS))
 
 

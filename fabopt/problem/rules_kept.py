@@ -137,13 +137,9 @@ def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
     """The fabric bound to some of the rules that it can give up."""
     known = {*fabric.kept_rules, *fabric.left_out}
     rules = [rule for rule in dict.fromkeys((*REDUNDANCY, *YIELDING)) if rule in known]
-    bound = replace(
-        fabric,
-        kept_rules=tuple(rule for rule in rules if rule in kept),
-        left_out=tuple(rule for rule in rules if rule not in kept),
+    bound = fabric.keeping(
+        tuple(rule for rule in rules if rule in kept), tuple(rule for rule in rules if rule not in kept)
     )
-    if bound.joins_pairs != fabric.joins_pairs:
-        bound = bound.with_pairs()
     if OF_NICS.isdisjoint(set(bound.kept_rules) ^ set(fabric.kept_rules)):
         return bound
     logical = (_with_nics(logical, kept) for logical in fabric.logical_fabrics)

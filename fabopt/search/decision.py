@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import inf
 from typing import Final
 
-from fabopt.problem.fabric import FabricProblem, FigureDemands
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import tighter
 from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import lifted
@@ -235,17 +235,10 @@ class _Decider:
     def _held_to(self, most: Fraction) -> _Decider:
         """The decider among designs with at most a ratio at boundaries that the case leaves open."""
         assert self.problem.needs is not None
-        leaf, spine = (f"max_oversubscription.{name}" in self.problem.needs.sets for name in ("leaf", "spine"))
+        sets = self.problem.needs.sets
+        open_ones = {name: most for name in ("leaf", "spine") if f"max_oversubscription.{name}" in sets}
         fabrics = tuple(
-            replace(
-                fabric,
-                oversubscription_leaf=min(fabric.oversubscription_leaf, most) if leaf else fabric.oversubscription_leaf,
-                oversubscription_spine=min(fabric.oversubscription_spine, most)
-                if spine
-                else fabric.oversubscription_spine,
-            )
-            if self._computes(fabric)
-            else fabric
+            replace(fabric, ratios=fabric.ratios.at_most(**open_ones)) if self._computes(fabric) else fabric
             for fabric in self.problem.fabrics
         )
         return replace(self, problem=replace(self.problem, fabrics=fabrics))
@@ -253,7 +246,7 @@ class _Decider:
     def _keeps_ratios(self, design: Optimum) -> bool:
         """Whether a design has no more than the ratios of the fabric that GPUs compute over."""
         fabric = next(fabric for fabric in self.problem.fabrics if self._computes(fabric))
-        most = {"leaf": fabric.oversubscription_leaf, "spine": fabric.oversubscription_spine}
+        most = {"leaf": fabric.ratios.leaf, "spine": fabric.ratios.spine}
         return all(ratio <= most[boundary] for boundary, ratio in self._ratios(design).items())
 
     @property
@@ -285,7 +278,7 @@ class _Decider:
 
 def _with_bisection(fabric: FabricProblem, least_mbps: Fraction) -> FabricProblem:
     """A fabric with at least ``least_mbps`` of bisection per GPU demanded."""
-    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
+    own = fabric.demanded
     nics = {
         protocol: tuple(option for option in options if option.crosses_any_cut >= least_mbps)
         for protocol, options in fabric.nics.items()

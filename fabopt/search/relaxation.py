@@ -95,7 +95,7 @@ def _of_spines(bounds: Bounds, protocol: str, nic: NicOption) -> float:
     ]
     passed = Fraction(bounds.problem.servers * nic.ports_per_plane * nic.port.lane.port_mbps)
     unit = gcd(*(mbps for mbps, _ in carries))
-    least = ceil(passed / bounds.fabric.oversubscription_leaf / max(1, unit))
+    least = ceil(passed / bounds.fabric.ratios.leaf / max(1, unit))
     return _least_cover({(mbps // unit, cost) for mbps, cost in carries}, least)
 
 
@@ -201,8 +201,8 @@ def _before_the_last(space: _Space, steps: Floats) -> float:
     """
     total = 0.0
     for stage, step in zip(space.problem.stages, steps, strict=False):
-        leaf_ratio, spine_ratio = stage.oversubscription[space.fabric.name]
-        fabric = replace(space.fabric, oversubscription_leaf=leaf_ratio, oversubscription_spine=spine_ratio)
+        leaf, spine = stage.oversubscription[space.fabric.name]
+        fabric = replace(space.fabric, ratios=replace(space.fabric.ratios, leaf=leaf, spine=spine))
         at_stage = replace(space.problem, servers=stage.servers)
         least = _least(space._replace(fabric=fabric), at_stage, BoundedCosts(step[np.newaxis]), 2)
         total += least if np.isfinite(least) else 0.0

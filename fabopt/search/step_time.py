@@ -9,7 +9,7 @@ from math import inf
 
 import numpy as np
 
-from fabopt.problem.fabric import FabricProblem, FigureDemands
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.program.orders import Picked
 from fabopt.schema.prediction import ServingUse, WorkloadNeeds, WorkloadUse
@@ -134,7 +134,7 @@ def in_time(problem: Problem, deadline: Deadline) -> Problem | None:
 def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> FabricProblem:
     """A fabric with the NICs and the most leaf oversubscription that can meet a deadline."""
     reduces = some_reduce(fabric)
-    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
+    own = fabric.demanded
     deadline = deadline.beside(own.deadline)
     if deadline is own.deadline:
         return fabric
@@ -153,9 +153,9 @@ def _hurried(problem: Problem, fabric: FabricProblem, deadline: Deadline) -> Fab
     # slower NICs must lose less of what they give
     fastest = max(enough, default=Fraction(1))
     least = float(deadline.leaf_shares(fastest, gpus, problem.gpus, reduces).min(initial=inf))
-    most = 1 / Fraction(least) if 0 < least < inf else fabric.oversubscription_leaf
-    fabric = replace(fabric, nics=nics, figure_demands=replace(own, deadline=deadline))
-    return replace(fabric, oversubscription_leaf=min(fabric.oversubscription_leaf, most))
+    most = 1 / Fraction(least) if 0 < least < inf else fabric.ratios.leaf
+    demands, ratios = replace(own, deadline=deadline), fabric.ratios.at_most(leaf=most)
+    return replace(fabric, nics=nics, figure_demands=demands, ratios=ratios)
 
 
 def some_reduce(fabric: FabricProblem) -> bool:

@@ -116,7 +116,7 @@ class _Look:
         """The least ratio, in hundredths, at which the bill falls by a larger share than the ratio rises, from the last
         step before it or from the case's.
         """
-        ratio = self.fabric.oversubscription_leaf
+        ratio = self.fabric.ratios.leaf
         stages_say = any(self.fabric.name in stage.fabrics for stage in self.case.stages or ())
         if not isinstance(self.place.design, ClosDesign) or self.place.design.tiers == 1 or stages_say:
             return
@@ -133,7 +133,7 @@ class _Look:
 
         The bill never rises with the ratio, so the next step is below the design's own ratio.
         """
-        ratio = self.fabric.oversubscription_leaf
+        ratio = self.fabric.ratios.leaf
         own = self._answered_alone or self._sketched(ratio)
         hundredths, left = floor(ratio * (1 + FAR) / STEP), MOST_STEPS
         while own.verdict == "optimal" and own.value and hundredths * STEP > ratio and left:
@@ -166,22 +166,16 @@ class _Look:
             "include_servers": False,
         }
         alone = problem_of(problem.case.model_copy(update=update), problem.catalog, offering=problem.offering)
-        spine = ratio if self._is_alike else self.fabric.oversubscription_spine
-        fabric = replace(alone.fabrics[0], oversubscription_leaf=ratio, oversubscription_spine=spine)
+        spine = ratio if self.fabric.ratios.are_one else self.fabric.ratios.spine
+        first = alone.fabrics[0]
+        fabric = replace(first, ratios=replace(first.ratios, leaf=ratio, spine=spine))
         demand = {fabric.name: (ratio, spine)}
         stages = tuple(replace(stage, limits=ExactLimits(), oversubscription=demand) for stage in alone.stages)
         return self.rows.cases.sketched(replace(alone, fabrics=(fabric,), stages=stages), lower_than)
 
     @property
-    def _is_alike(self) -> bool:
-        """Whether one number says all ratios of the fabric."""
-        return self.fabric.oversubscription_leaf == self.fabric.oversubscription_spine and (
-            self.fabric.oversubscription_hall is None
-        )
-
-    @property
     def _ratio_key(self) -> str:
-        return self.place.key("max_oversubscription" if self._is_alike else "max_oversubscription.leaf")
+        return self.place.key("max_oversubscription" if self.fabric.ratios.are_one else "max_oversubscription.leaf")
 
     def _at_ratio(self, ratio: Fraction) -> CaseChange:
         return self._change(RATIO, f"{plain_fraction(ratio)}:1", {self._ratio_key: plain_fraction(ratio)})
@@ -189,7 +183,10 @@ class _Look:
     def _ratio_of(self, alone: Optimum) -> Fraction:
         """The least ratio of the case that a design of the fabric alone keeps."""
         ratios = alone.picked[0][0].design.least_ratios(self.problem.gpus)
-        return max((ratio for where, ratio in ratios.items() if self._is_alike or where == "leaf"), default=Fraction(1))
+        return max(
+            (ratio for where, ratio in ratios.items() if self.fabric.ratios.are_one or where == "leaf"),
+            default=Fraction(1),
+        )
 
     # -- bandwidth, servers, attachments ------------------------------------------------------------------------------
 

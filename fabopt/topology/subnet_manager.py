@@ -103,7 +103,7 @@ def may_be_managed(
     managers = fabric.binding_managers
     if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
         return True
-    switches_of_plane = 2 if fabric.may_be_pair else 1  # that no link may join
+    switches_of_plane = 2 if fabric.pairs.may_be_apart else 1  # that no link may join
     nodes = servers * nic.ports_per_server // (nic.planes * switches_of_plane) + sum(
         demand.ports for demand in fabric.attachments
     )

@@ -38,7 +38,7 @@ def demand(fabric: Json, **changes: Any) -> tuple[int, float, float]:
     """Mb/s per GPU and the ratios at leaves and spines that a fabric comes to."""
     inputs = inputs_from_objects(case(fabric, **changes))
     meant = problem_of(inputs.case, inputs.catalog).fabrics[0]
-    return meant.gpu_mbps, float(meant.oversubscription_leaf), float(meant.oversubscription_spine)
+    return meant.gpu_mbps, float(meant.ratios.leaf), float(meant.ratios.spine)
 
 
 def refused(content: Json, catalog: Catalog | None = None) -> str:

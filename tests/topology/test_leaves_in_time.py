@@ -66,7 +66,7 @@ def may_cost(
     parts, shape, fabric, gpus = batch.parts, batch.shape.row(place), batch.fabric, problem.server.gpus
     assert problem.pace is not None
     network = candidates_in(problem, batch, place, False)[0].design.step_network(problem.gpus, gpus)
-    in_time = FigureDemands(fabric.oversubscription_leaf, deadline=Deadline(problem.pace, problem.pace.step_s(network)))
+    in_time = FigureDemands(fabric.ratios.leaf, deadline=Deadline(problem.pace, problem.pace.step_s(network)))
     bounds = expansion.costs_of(0).bounds(problem, fabric, False)
     rails = rails_apart(batch, place) if rail_pods is None else rail_pods
     costs = share_costs(bounds, block_of(batch), rails)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import problem_of
-from fabopt.topology.clos.scopes import NOT_HARDWARE, OF_LEAVES, hardware_key
+from fabopt.topology.clos.scopes import ASPECTS, NOT_HARDWARE, OF_LEAVES, hardware_key, with_aspects
 from tests.samples.small import case, inputs
 
-FIELDS = {one.name for one in fields(FabricProblem)}
+FIELDS = {*with_aspects(one.name for one in fields(FabricProblem))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,18 @@ def a_fabric() -> FabricProblem:
     return problem_of(read.case, read.catalog).fabrics[0]
 
 
+def with_other(fabric: FabricProblem, name: str, value: object) -> FabricProblem:
+    """The fabric with another value of a field, or, with a dot in its name, of one of an object's."""
+    field, _, own = name.partition(".")
+    changed = replace(getattr(fabric, field), **{own: value}) if own else value
+    return replace(fabric, **{field: changed})
+
+
+def test_objects_are_of_the_fields_that_are_looked_at() -> None:
+    fabric = a_fabric()
+    assert {name: type(getattr(fabric, name)) for name in ASPECTS} == ASPECTS
+
+
 def test_what_is_left_out_are_fields() -> None:
     assert NOT_HARDWARE < FIELDS
     assert OF_LEAVES < FIELDS - NOT_HARDWARE
@@ -33,12 +46,12 @@ def test_every_other_field_is_in_the_key() -> None:
     fabric = a_fabric()
     own = hardware_key(fabric), hardware_key(fabric, above_leaves=True)
     for name in FIELDS - NOT_HARDWARE:
-        other = replace(fabric, **{name: {} if name == "switches" else ("another",)})
+        other = with_other(fabric, name, {} if name == "switches" else ("another",))
         assert hardware_key(other) != own[0], name
         assert (hardware_key(other, above_leaves=True) != own[1]) == (name not in OF_LEAVES), name
     for name in NOT_HARDWARE - {"groups", "span", "managers", "generations", "kept_rules", "latency"}:
-        mapping = isinstance(getattr(fabric, name), type(fabric.runs_m))
-        other = replace(fabric, **{name: {} if mapping else ("another",)})
+        mapping = isinstance(attrgetter(name)(fabric), type(fabric.runs_m))
+        other = with_other(fabric, name, {} if mapping else ("another",))
         assert hardware_key(other) == own[0], name
 
 

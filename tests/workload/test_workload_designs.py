@@ -132,7 +132,7 @@ def test_racks_that_share_leaves_tolerate_more() -> None:
         inputs = inputs_from_objects(content)
         problem = problem_of(inputs.case, inputs.catalog)
         assert problem.needs is not None
-        ratios.append((problem.needs.leaf_gpus, problem.fabrics[0].oversubscription_leaf))
+        ratios.append((problem.needs.leaf_gpus, problem.fabrics[0].ratios.leaf))
     assert [gpus for gpus, _ in ratios] == [8, 32]
     assert ratios[0][1] < ratios[1][1]
 

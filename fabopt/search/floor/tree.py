@@ -182,7 +182,7 @@ class Sized:
             return []
         self.met.add(classes)
         candidates = candidates_of(self.problem, self.fabric, clos, self.prune)
-        in_halls = self.fabric.oversubscription_hall is not None
+        in_halls = self.fabric.ratios.hall is not None
         if (self.rack_demand is not None or self.attached.hosts or in_halls) and not candidates:
             # in other racks, as far away, more may be left or leave a hall, and hosts may have room
             self.met.discard(classes)

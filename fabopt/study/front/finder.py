@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from fabopt.explain.relaxation import halfway, nearest
 from fabopt.parts.finance import weights_of
 from fabopt.parts.nics import NicOption
-from fabopt.problem.fabric import FabricProblem, FigureDemands
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import ExactLimits
 from fabopt.problem.nic_rules import demand_met
 from fabopt.problem.problem import Problem
@@ -312,12 +312,7 @@ def _within_ratio(problem: Problem, most: Fraction) -> Problem:
     """The problem with no more oversubscription at any boundary of the fabrics whose bandwidth counts, at any stage."""
     names = measured(problem)
     fabrics = tuple(
-        replace(
-            fabric,
-            oversubscription_leaf=min(most, fabric.oversubscription_leaf),
-            oversubscription_spine=min(most, fabric.oversubscription_spine),
-            figure_demands=fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf),
-        )
+        replace(fabric, ratios=fabric.ratios.at_most(most, most), figure_demands=fabric.demanded)
         if fabric.name in names
         else fabric
         for fabric in problem.fabrics
@@ -372,7 +367,7 @@ def _with_demands(problem: Problem, fabric: FabricProblem, wanted: Demands, usef
         )
         for protocol, options in fabric.nics.items()
     }
-    own = fabric.figure_demands or FigureDemands(fabric.oversubscription_leaf)
+    own = fabric.demanded
     changed = replace(
         fabric, nics=nics, figure_demands=replace(own, bisection=max(bisection, own.bisection), headroom=room)
     )
@@ -384,8 +379,4 @@ def _tightened(fabric: FabricProblem, nics: Sequence[NicOption]) -> FabricProble
     assert fabric.figure_demands is not None
     most = max((nic.injection for nic in nics), default=Fraction(1)) / fabric.figure_demands.bisection
     most = max(most, Fraction(1))
-    return replace(
-        fabric,
-        oversubscription_leaf=min(fabric.oversubscription_leaf, most),
-        oversubscription_spine=min(fabric.oversubscription_spine, most),
-    )
+    return replace(fabric, ratios=fabric.ratios.at_most(most, most))

@@ -99,8 +99,7 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
 def dealt_ports(fabric: FabricProblem, clos: ClosNetwork) -> list[AttachedPort]:
     """Every port of attachments that are dealt over all leaves."""
     numbers, adds = numbers_of(clos.parts.nic, clos.shape), [demand.by_stage for demand in fabric.attachments]
-    in_pairs = fabric.is_paired or fabric.homing == "dual"
-    return dealt_over_leaves(numbers, adds, clos.placement.racks_of_hosts.get("leaf", ()), in_pairs)
+    return dealt_over_leaves(numbers, adds, clos.placement.racks_of_hosts.get("leaf", ()), fabric.pairs.exist)
 
 
 def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[int, int]]:

@@ -28,7 +28,7 @@ PAIR_OF_FIBRES = 2
 
 def joins_halls(fabric: FabricProblem, clos: ClosNetwork) -> bool:
     """Whether enough links leave every hall; True where the case has no limit for them."""
-    most = fabric.oversubscription_hall
+    most = fabric.ratios.hall
     if most is None or not isinstance(clos.placement, RackPlacement):
         return True
     return all(inside <= most * leaving for inside, leaving in _mbps_of_halls(clos, clos.placement))
@@ -76,10 +76,10 @@ def fibres_needed(problem: Problem) -> dict[str, int]:
     for hall, inside in zip(problem.case.site.halls, _fewest_inside(problem), strict=True):
         least_m = min((route.m for route in problem.case.site.routes if hall.name in route.between), default=0.0)
         for fabric in problem.fabrics if inside > 0 else ():
-            if fabric.oversubscription_hall is not None and (rate := _mbps_of_a_fibre(problem, fabric, least_m)):
+            if fabric.ratios.hall is not None and (rate := _mbps_of_a_fibre(problem, fabric, least_m)):
                 nics = (nic for of_protocol in fabric.nics.values() for nic in of_protocol)
                 of_server = min((nic.ports_per_server * nic.port.lane.port_mbps for nic in nics), default=0)
-                leaving = inside * of_server / fabric.oversubscription_hall
+                leaving = inside * of_server / fabric.ratios.hall
                 needed[hall.name] = needed.get(hall.name, Fraction(0)) + leaving / rate
     return {hall: ceil(fibres) for hall, fibres in needed.items()}
 
@@ -101,7 +101,7 @@ def may_join_halls(problem: Problem, fabric: FabricProblem, parts: Parts, shape:
     switch.
     """
     # Rule ``halls_carry_demand``
-    most, planes = fabric.oversubscription_hall, parts.nic.planes
+    most, planes = fabric.ratios.hall, parts.nic.planes
     if most is None or parts.leaf_up is None:
         return np.ones(np.size(shape.g), dtype=np.bool_)
     site, of_servers = problem.case.site, problem.servers * parts.nic.ports_per_server * parts.nic.port.lane.port_mbps

@@ -66,7 +66,7 @@ class Bounds(Hardware):
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: BoundedCosts, prune: bool) -> None:
         super().__init__(problem, fabric, costs, prune)
-        self._ratio = float(fabric.oversubscription_leaf)
+        self._ratio = float(fabric.ratios.leaf)
         self.early = EarlyCosts(problem, fabric, costs, self.uppers)
 
     # -- leaves below servers ------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Bounds(Hardware):
 
     def leaf_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
         """Fewest uplinks of a leaf for ``down_links`` endpoints."""
-        return uplinks_needed(down_links, down, up, self.fabric.oversubscription_leaf)
+        return uplinks_needed(down_links, down, up, self.fabric.ratios.leaf)
 
     def fewest_uplinks(self, block: Block) -> float:
         """Lower bound of the uplinks of all leaves of a block together."""
@@ -116,7 +116,7 @@ class Bounds(Hardware):
 
     def spine_uplinks(self, down_links: Number, down: CageUse, up: CageUse) -> Ints:
         """Fewest uplinks of a spine for ``down_links`` down links."""
-        return uplinks_needed(down_links, down, up, self.fabric.oversubscription_spine)
+        return uplinks_needed(down_links, down, up, self.fabric.ratios.spine)
 
     def reserved(self, endpoints: Number) -> Number:
         """Down ports of a switch with ``endpoints`` in use and the fabric's reserve free. Rule ``reserve_is_kept``."""

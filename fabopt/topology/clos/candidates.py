@@ -74,7 +74,7 @@ class ClosBatch(Batch[Parts, Shape]):
         """
         row = self.shape.row(index)
         is_even = row.spines > 0 and row.u % row.spines == 0
-        by_place = self.fabric.oversubscription_hall is not None
+        by_place = self.fabric.ratios.hall is not None
         if not is_even or by_place or any(survival.failed == RACK for survival in self.fabric.resilience):
             return None
         return (self.fabric, self.parts, replace(row, u=0)), row.u

@@ -56,7 +56,7 @@ def leaf_uplinks(
     if own is None:
         return none
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.leaf_up.lane.port_mbps)
-    servers, attached = speeds / (fabric.oversubscription_leaf if most is None else most), speeds / own
+    servers, attached = speeds / (fabric.ratios.leaf if most is None else most), speeds / own
     if shape.sizes:
         of_servers = np.minimum(shape.g, shape.servers) * shape.k
         others = most_endpoints(shape, fabric.attached) - of_servers
@@ -109,13 +109,13 @@ def ratio_of(fabric: FabricProblem, demand: AttachmentDemand) -> Fraction:
         assert own is not None
         return own
     own = fabric.attachment_oversubscription
-    return fabric.oversubscription_leaf if own is None else min(own, fabric.oversubscription_leaf)
+    return fabric.ratios.leaf if own is None else min(own, fabric.ratios.leaf)
 
 
 def _class_by_class(fabric: FabricProblem, parts: Parts, shape: Shape, of_last: bool) -> Number:
     """Fewest uplinks where classes of endpoints have ratios of their own, or none: on the busiest leaf."""
     speeds = Fraction(parts.leaf_down.lane.port_mbps, parts.uplink.lane.port_mbps)
-    shares = [speeds / fabric.oversubscription_leaf]
+    shares = [speeds / fabric.ratios.leaf]
     shares += [speeds / ratio_of(fabric, demand) if demand.counts else Fraction(0) for demand in fabric.attachments]
     fewest: Number = 0 * shape.g
     for counts in _on_leaves(fabric, shape, of_last):

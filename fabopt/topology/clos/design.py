@@ -304,7 +304,7 @@ class ClosDesign:
         if fabric.logical_fabrics:
             return 0
         demands = fabric.figure_demands
-        ratio = fabric.oversubscription_leaf if demands is None else demands.leaf_ratio
+        ratio = fabric.ratios.leaf if demands is None else demands.leaf_ratio
         return int(headroom(fabric, self.network.parts, self.network.shape, ratio))
 
     def growth(self, problem: Problem, fabric: FabricProblem, cables: Sequence[int]) -> tuple[StageStructure, ...]:

@@ -207,14 +207,14 @@ class _Loads:
         self.servers, self.attached = _ports_of_leaves(fabric, clos, self.numbers)
         # leaves of a differing last group
         self.has_own_last = self.numbers.is_of_last(np.arange(self.numbers.planes * self.numbers.leaves))
-        ratios = [fabric.oversubscription_leaf, fabric.oversubscription_spine]
+        ratios = [fabric.ratios.leaf, fabric.ratios.spine]
         ratios += [ratio_of(fabric, demand) for demand in fabric.attachments]
         self.unit = lcm(*(ratio.numerator for ratio in ratios))
 
     def of(self, tier: HostTier, demand: AttachmentDemand) -> int:
         """Load of one attachment port on the uplinks of its switch; 0 if it does not count, or there are no uplinks."""
         parts = self.clos.parts
-        ratio = ratio_of(self.fabric, demand) if tier == "leaf" else self.fabric.oversubscription_spine
+        ratio = ratio_of(self.fabric, demand) if tier == "leaf" else self.fabric.ratios.spine
         has_uplinks = (parts.leaf_up if tier == "leaf" else parts.spine_up) is not None
         return self._load(ratio) if demand.counts and has_uplinks else 0
 
@@ -254,7 +254,7 @@ class _Loads:
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.leaf_up is not None:
             loads = [
-                self._load(self.fabric.oversubscription_leaf),
+                self._load(self.fabric.ratios.leaf),
                 *(self.of("leaf", d) for d in self.fabric.attachments),
             ]
             below = np.concatenate([self.servers[np.newaxis], self.attached]).astype(object)
@@ -270,7 +270,7 @@ class _Loads:
         used = most_links_of_spines(self.numbers, stages)
         room = np.full(len(used), _NO_LIMIT, dtype=object)
         if parts.spine_up is not None:
-            load = int(parts.spine_down.lane.port_mbps * self.unit / self.fabric.oversubscription_spine)
+            load = int(parts.spine_down.lane.port_mbps * self.unit / self.fabric.ratios.spine)
             room = int(shape.x) * parts.spine_up.lane.port_mbps * self.unit - load * used.astype(object)
         return _hosts(_spine_ports(parts, shape), used, room, self._stages_of_spines())
 

@@ -83,7 +83,7 @@ class Leaves:
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.tiers_of_own_last,
             fabric.aligned, fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience,
-            fabric.is_paired, fabric.opens_pairs, TWO_SWITCHES in fabric.kept_rules, fabric.joins_pairs,
+            fabric.pairs, TWO_SWITCHES in fabric.kept_rules,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:

@@ -165,7 +165,7 @@ class LinkBounds:
     def _fewest_spines(self, spine: SwitchUse, protocol: str) -> NearKey:
         """The fewest spines of a plane of two tiers whose ports take the uplinks that the ratio asks for."""
         spine_mbps = usable_ports(spine.down, spine.switch) * spine.down.lane.port_mbps
-        needed = ceil(self._least_mbps.get(protocol, Fraction(0)) / self.fabric.oversubscription_leaf / spine_mbps)
+        needed = ceil(self._least_mbps.get(protocol, Fraction(0)) / self.fabric.ratios.leaf / spine_mbps)
         size = switch_size(self.problem, spine.switch, (spine.down,), protocol)
         return NearKey(max(needed, fewest_spines(self.fabric, self._most_planes)), size)
 

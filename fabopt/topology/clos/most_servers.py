@@ -129,7 +129,7 @@ class _Reach:
     def _groups(self, above: _AboveLeaf | None, ports: int, k: int) -> int:
         """Most groups: those of a pod by its leaves, times pods; or with pods for each rail."""
         if above is None:
-            return int(k == ports or (self.fabric.may_be_pair and 2 * k == ports))
+            return int(k == ports or (self.fabric.pairs.may_be_apart and 2 * k == ports))
         rails = ports // k
         most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
         return min(most, 1) if self.fabric.aligned and k > 1 else most
@@ -154,7 +154,7 @@ class _Reach:
     def _leaves(self, protocol: Protocol, tiers: int) -> dict[tuple[PortType, _AboveLeaf | None], int]:
         """Most endpoints of any leaf, by its down ports and the reach above it."""
         most: dict[tuple[PortType, _AboveLeaf | None], int] = {}
-        ratio, reserve = self.fabric.oversubscription_leaf, self.fabric.reserve
+        ratio, reserve = self.fabric.ratios.leaf, self.fabric.reserve
         above = self._above(protocol, tiers) if tiers > 1 else {}
         for leaf in self.fabric.switches[protocol]["leaf"]:
             for down in leaf.uses:
@@ -190,7 +190,7 @@ class _Reach:
     def _spine_ports(self, spine: SwitchType, down: CageUse, up: CageUse | None, spread: Fraction) -> int:
         key = (spine.id, down.group, down.split, up and (up.group, up.split), spread)
         if key not in self.known:
-            self.known[key] = _most_down(spine, down, up, self.fabric.oversubscription_spine, spread=spread)
+            self.known[key] = _most_down(spine, down, up, self.fabric.ratios.spine, spread=spread)
         return self.known[key]
 
     def _pairings(self, together: int) -> Iterator[tuple[int, Fraction]]:

@@ -163,8 +163,7 @@ def _planned(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> S
         id=nic.nic_id, per_server=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, gbps=0, split=nic.split,
         cage_group=nic.group, built_in=nic.item is None,
     )  # fmt: skip
-    paired = fabric.is_paired or fabric.homing == "dual"
-    equipped = equipped_with(use, nic.own_rails and asked.planes == "any", paired)
+    equipped = equipped_with(use, nic.own_rails and asked.planes == "any", fabric.pairs.exist)
     tiers: dict[str, StandingTier] = {}
     for tier in part.tiers:
         twins = tuple(twin for twin in candidate.twins if twin.role == tier.role)

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import fields
+from functools import cache
+from operator import attrgetter
 from typing import Final
 
 from fabopt.floor.arrangements import InLayout, InPlaces
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.pairing import LeafPairs
 from fabopt.problem.problem import Problem
+from fabopt.problem.ratios import Ratios
 from fabopt.topology.clos.joins import runs_differ
 
+# Objects of a fabric whose fields are looked at one by one.
+ASPECTS: Final = {"pairs": LeafPairs, "ratios": Ratios}
 # Fields of a fabric that no bound follows from but by way of what ``scope_key`` takes of them beside its hardware: its
 # names, which part of a space is looked at, NICs, runs and places, rules of sizes and stripes, and of default rules
 # which are kept. A field that is not here is part of every key: bounds that did not follow from it are found anew.
 NOT_HARDWARE: Final = frozenset({
-    "name", "role", "protocols", "topologies", "tiers", "most_hops", "torus_nodes", "unpaired",
+    "name", "role", "protocols", "topologies", "tiers", "most_hops", "torus_nodes",
     "aligned", "group_servers", "last_group", "last_group_tiers", "even", "by_rail", "span", "groups",
-    "gpu_mbps", "nics", "refused_nics", "left_out_nics", "logical_fabrics", "homing", "pairing", "asks_to_join",
+    "gpu_mbps", "nics", "refused_nics", "left_out_nics", "logical_fabrics",
+    "pairs.homing", "pairs.pairing", "pairs.asked", "pairs.kept", "pairs.free",
     "runs_m", "arrangement", "racks", "attachments_measured", "per_switch", "counted",
     "resilience", "kept_rules", "left_out", "managers", "generations", "latency",
 })  # fmt: skip
@@ -56,9 +64,20 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
 
 def hardware_key(fabric: FabricProblem, above_leaves: bool = False) -> Hashable:
     """Key of the hardware that bounds follow from, NICs left out; ``above_leaves``: of bounds of uplinks only."""
-    names = sorted(fabric.__dataclass_fields__.keys() - (NOT_HARDWARE | OF_LEAVES if above_leaves else NOT_HARDWARE))
-    named = {name: getattr(fabric, name) for name in names}
+    named = attrgetter(*_names_of_hardware(tuple(fabric.__dataclass_fields__), above_leaves))(fabric)
     switches = tuple((protocol, tuple(roles.items())) for protocol, roles in fabric.switches.items())
     # whether rules about switches hold: the products that a rule leaves out of an offering are always the same
     rules = fabric.binding_managers is not None, fabric.binding_generations is not None, fabric.latency is not None
-    return tuple({**named, "switches": switches}.items()), rules, fabric.is_open
+    return named, switches, rules, fabric.is_open
+
+
+def with_aspects(names: Iterable[str]) -> Iterator[str]:
+    """The names of fields, with dots where they are of an object of the fabric's."""
+    for name in names:
+        yield from [f"{name}.{own.name}" for own in fields(ASPECTS[name])] if name in ASPECTS else [name]
+
+
+@cache
+def _names_of_hardware(names: tuple[str, ...], above_leaves: bool) -> tuple[str, ...]:
+    left_out = NOT_HARDWARE | OF_LEAVES if above_leaves else NOT_HARDWARE
+    return tuple(sorted({*with_aspects(names)} - left_out - {"switches"}))

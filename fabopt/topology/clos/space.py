@@ -136,7 +136,7 @@ class ClosSpace:
         striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
         there, servers = fabric.in_service, self.problem.first_servers
         moving, base = fabric.moving, self.problem.case.base
-        in_halls = fabric.oversubscription_hall is not None
+        in_halls = fabric.ratios.hall is not None
         if not timed and not striped and of_vendors is None and there is None and moving is None and not in_halls:
             return None
 

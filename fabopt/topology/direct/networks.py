@@ -82,7 +82,7 @@ def rates_of(problem: Problem, fabric: FabricProblem, nic: NicOption) -> Rates:
     Rule ``flow_carries_demand``: bisection and all-to-all of a GPU are to be its injection over the most
     oversubscription at the leaves, or more if the case or a front asks for more.
     """
-    per_gpu, figure_demands = nic.injection / fabric.oversubscription_leaf, fabric.figure_demands
+    per_gpu, figure_demands = nic.injection / fabric.ratios.leaf, fabric.figure_demands
     gpus_per_port = Fraction(max(1, problem.server.gpus), nic.ports_per_server)
     cut, spread = per_gpu, per_gpu
     if figure_demands is not None:

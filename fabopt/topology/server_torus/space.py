@@ -105,7 +105,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
         return
     if (
         fabric.resilience
-        or fabric.homing not in (None, "any")
+        or fabric.pairs.homing not in (None, "any")
         or fabric.attachments
         or fabric.per_switch
         or (figure_demands is not None and figure_demands.headroom)
@@ -169,7 +169,7 @@ class ServerTorusSpace(SizedSpace):
         leaves' ratio and meet the demanded figures; None if these exceed the injection.
         """
         figure_demands, servers = self.fabric.figure_demands, self.problem.servers
-        cut = spread = nic.injection / self.fabric.oversubscription_leaf
+        cut = spread = nic.injection / self.fabric.ratios.leaf
         if figure_demands is not None:
             cut, spread = max(cut, figure_demands.bisection), max(spread, figure_demands.alltoall)
         if max(cut, spread) > nic.injection:

@@ -50,13 +50,13 @@ class Hall(NamedTuple):
         design = self.solved(**changes)
         return design.totals.capex_usd if design.totals is not None and design.fabrics else inf
 
-    def solved(self, **changes: float | None) -> Design:
-        """The design with other values of some limits, of which every check holds."""
+    def solved(self, seconds: float = SECONDS, **changes: float | None) -> Design:
+        """The design with other values of some limits, found in some seconds, of which every check holds."""
         case = copy.deepcopy(self.case)
         for name, value in {**self.limits, **changes}.items():
             if value is not None:
                 _at(case, PLACES[name])[name] = value
-        clock = Clock(SECONDS)
+        clock = Clock(seconds)
         design = optimize.solve(inputs_from_objects(case, self.catalog), alternatives_s=0, clock=clock)
         if clock.is_over():
             raise UnprovenError(str(changes))

@@ -21,7 +21,7 @@ def test_places_that_a_limit_parts_are_found_without_it() -> None:
     """Racks of 1,260 W part spine and leaf for $2,428, so that the manager of neither is too full. Racks of 1,890 W do
     not, and take the same places or cheaper ones, not thinner cables for $2,957.
     """
-    design = without_limits(127)[1].solved(manager_fill=0.0287, rack_power_w=1890)
+    design = without_limits(127)[1].solved(60, manager_fill=0.0287, rack_power_w=1890)
     assert design.totals is not None and design.objective.bound is not None
     assert (design.status, design.objective.bound < design.totals.capex_usd <= 2428) == ("feasible", True)
     assert any(note.startswith("in the cheapest places of switches managers would be") for note in design.notes)

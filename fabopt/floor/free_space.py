@@ -13,7 +13,7 @@ from fabopt.floor.loads import NO_LOAD, UNLIMITED, RackLoad
 from fabopt.floor.policies import Part, SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
 from fabopt.floor.racks import Floats, Ints, Mask
-from fabopt.floor.standing import Neighbours, StandingFabric, StandingSwitches
+from fabopt.floor.standing import Neighbours, StandingFabric, StandingSwitches, by_product
 
 # Panels of two kinds of links, and cable managers, are whole units.
 PANELS_ROUNDED_U = 2
@@ -125,8 +125,9 @@ class FreeSpace:
     def around(self, staying: Sequence[tuple[StandingSwitches, SwitchSize]]) -> FreeSpace:
         """The space left beside the switches of each tier that stay, of a size, and below the lowest of a rack."""
         space, bottom = self, self.top_unit - self.units
-        for own, size in staying:
-            space = space.without(own.rack, size)
+        for own, of_tier in staying:
+            for size, of_product in by_product(of_tier, own.product):
+                space = space.without(own.rack[of_product], size)
         top = self.top_unit.copy()
         for own, _ in staying:
             np.minimum.at(top, own.rack, own.unit - 1)

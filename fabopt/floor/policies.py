@@ -154,7 +154,7 @@ class SwitchSize(NamedTuple):
 
     ``nics``: for a leaf, the load of its fabric's NICs and their modules in every full rack of servers. ``airflows``:
     that it is sold with, none where they are not known or do not matter on the floor. ``panels_u``: units of the panels
-    of its links through trunks.
+    of its links through trunks. ``there``: what one in service needs, by product, where that is other than a new one.
     """
 
     height_u: float
@@ -163,6 +163,7 @@ class SwitchSize(NamedTuple):
     nics: RackLoad = NO_LOAD
     airflows: frozenset[Airflow] = frozenset()
     panels_u: float = 0.0
+    there: tuple[SwitchSize, ...] = ()
 
     @property
     def units(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 from fabopt.floor.loads import RackLoad
 from fabopt.floor.policies import Share, SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT, RackLimits
-from fabopt.floor.racks import Ints, Positions
+from fabopt.floor.racks import Ints, Mask, Positions
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import StageNumbers, of_cores, of_leaves, of_spines
 from fabopt.schema.structure import Structure
@@ -29,13 +29,14 @@ class StandingHost(NamedTuple):
 
 
 class StandingSwitches(NamedTuple):
-    """Switches of a tier that stay: ``number`` in the tier, rising, with the rack and the lowest unit of each, all of
-    shape (switches,).
+    """Switches of a tier that stay: ``number`` in the tier, rising, with the rack, the lowest unit and the ``product``
+    of each, all of shape (switches,).
     """
 
     number: Ints
     rack: Ints
     unit: Ints
+    product: Ints
 
 
 class RackRoomTaken(NamedTuple):
@@ -53,7 +54,8 @@ NONE_STAY = StandingSwitches(*(np.array([], dtype=np.int64) for _ in StandingSwi
 class StandingFabric:
     """A fabric in service. ``server_racks``: in the order in which they are filled, shape (racks,); ``tiers``:
     positions of the leaves, spines and cores that its file plans for ``planned`` servers by ``structure``, of which
-    ``first`` are there; ``sizes``: of these switches, by tier; ``hosts``: devices of attachments beside them.
+    ``first`` are there; ``sizes``: of new switches and of these, by tier; ``products``: of each of these, by tier, as
+    numbers of ``SwitchSize.there``; ``hosts``: devices of attachments beside them.
     """
 
     server_racks: Ints
@@ -62,13 +64,14 @@ class StandingFabric:
     planned: int
     first: StageNumbers
     sizes: tuple[SwitchSize, ...]
+    products: tuple[Ints, ...]
     hosts: tuple[StandingHost, ...] = ()
 
     def staying(self, numbers: ClosNumbers, sized: int) -> tuple[StandingSwitches, ...] | None:
         """The switches of each tier in a network that goes on, of which ``sized`` tiers have their sizes; None where
         these have other switches first. Those of other tiers have no number yet.
         """
-        before, stay = self._numbers(numbers), []
+        before, stay = self.as_planned(numbers), []
         for tier, own in enumerate(self.tiers):
             there = _there(tier, before, self.first, len(own.rack))
             number = NONE_STAY.number
@@ -76,16 +79,18 @@ class StandingFabric:
                 number = _there(tier, numbers, self.first, _switches(tier, numbers))
                 if len(number) != len(there):
                     return None
-            stay.append(StandingSwitches(number, own.rack[there], own.unit[there]))
+            stay.append(StandingSwitches(number, own.rack[there], own.unit[there], self.products[tier][there]))
         return tuple(stay)
 
     def taken(self, racks: int) -> RackRoomTaken:
         """What its switches, and its NICs in racks of servers, take of each of ``racks``."""
         switches, ends = np.zeros(racks, dtype=np.int64), np.zeros(racks, dtype=np.int64)
         load = np.outer(self.sizes[0].nics, np.bincount(self.server_racks, minlength=racks))
-        for own, size in zip(self.tiers, self.sizes, strict=True):
-            there = np.bincount(own.rack, minlength=racks)
-            switches, ends, load = switches + there, ends + there * size.cable_ends, load + np.outer(size.load, there)
+        for own, product, of_tier in zip(self.tiers, self.products, self.sizes, strict=True):
+            for size, of_product in by_product(of_tier, product):
+                there = np.bincount(own.rack[of_product], minlength=racks)
+                switches, ends = switches + there, ends + there * size.cable_ends
+                load = load + np.outer(size.load, there)
         for host in self.hosts:
             load[:, host.rack] += host.load
         return RackRoomTaken(switches, ends, load)
@@ -114,9 +119,10 @@ class StandingFabric:
     def key(self) -> Hashable:
         """Equal for fabrics that stand alike."""
         places = tuple((own.rack.tobytes(), own.unit.tobytes()) for own in self.tiers)
-        return self.server_racks.tobytes(), places, self.first, self.sizes, self.hosts
+        products = tuple(own.tobytes() for own in self.products)
+        return self.server_racks.tobytes(), places, self.first, self.sizes, products, self.hosts
 
-    def _numbers(self, like: ClosNumbers) -> ClosNumbers:
+    def as_planned(self, like: ClosNumbers) -> ClosNumbers:
         """The numbers of the network that the file plans."""
         own, is_three = self.structure, self.structure.tiers > 2
         return replace(
@@ -152,6 +158,14 @@ class Neighbours:
     def key(self) -> Hashable:
         """Equal for neighbours that stand alike, with equal shares."""
         return tuple(one.key for one in self.fabrics), self.share
+
+
+def by_product(size: SwitchSize, product: Ints) -> Iterator[tuple[SwitchSize, Mask]]:
+    """What switches in service need, by their products, and which of them; ``product``: of each, shape (switches,)."""
+    if size.there:
+        yield from ((own, product == number) for number, own in enumerate(size.there))
+    else:
+        yield size, product >= 0
 
 
 def _switches(tier: int, numbers: ClosNumbers) -> int:

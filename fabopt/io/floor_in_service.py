@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from fabopt.errors import Fault, fault
 from fabopt.floor.rack_rules import rack_limits
 from fabopt.floor.racks import Racks
-from fabopt.parts.switches import TIER_ROLES
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.floor import Campus, Floor
@@ -103,13 +102,6 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
         "site.spread": "halls" in (case.site.spread, told.site.spread),
         "site.cabling": case.site.trunked or told.site.trunked,
     }
-    stands = {(fabric.name, str(tier.role)): tier.id for fabric in base.fabrics for tier in fabric.tiers}
-    for index, fabric in enumerate(case.fabrics):
-        for role in TIER_ROLES:
-            asked, own = getattr(fabric.switches, role), stands.get((fabric.name, role))
-            if own is not None and not isinstance(asked, str) and own not in asked:
-                problem = "on a floor new switches are of the models in service"
-                yield fault(file, f"fabrics[{index}].switches.{role}", problem, list(asked), allowed=own)
     for index, fabric in enumerate(case.fabrics):
         there = {one.name for own in told.fabrics if own.name == fabric.name for one in own.attachments}
         for number, attachment in enumerate(fabric.attachments):

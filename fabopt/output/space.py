@@ -131,7 +131,7 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
         words.append(f"leaves of its own on free ports of all spines in service ({_live(joins)})")
     if base is not None:
         mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
-        others = "other switches with its ports or " * (mixes and not case.site.has_floor)
+        others = "other switches with its ports or " * mixes
         still = f"as it is, with more of its parts, {others}optics that fit, at its speeds"
         how = still if base.move is None else "moved or taken out at a price, what stays found in order of number"
         words.append(f"what is in service ({_live(base)}) {how}")
@@ -175,7 +175,7 @@ def _switch_types(design: Design, asked: Fabric, protocol: str) -> str:
         alike += " (leaves of the last group may be of another with the same ports)" if own_leaves else ""
     stand_ins, case = list(_stand_ins(design, asked)), Embedded(design).case
     if any(product != beside for product, beside in stand_ins):
-        if case.base is None or case.site.has_floor:  # else its own words say so
+        if case.base is None:  # else its own words say so
             alike += ", but for interchangeable ones in place of what cannot be had"
     elif stand_ins:
         alike += ", of several vendors"

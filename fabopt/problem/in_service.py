@@ -55,9 +55,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     if case.base.move is not None:
         moving = tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
         return moving if len(moving) == 1 else tuple(map(_with_its_nics, moving))
-    narrowed = tuple(_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
-    if case.site.has_floor:
-        return narrowed
+    narrowed = (_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
     return tuple(_with_others(case, one, of_all) for one, of_all in zip(narrowed, fabrics, strict=True))
 
 

@@ -32,6 +32,11 @@ class TierInService(NamedTuple):
     standing: Standing
     ways: tuple[tuple[SwitchType, ...], ...]
 
+    @property
+    def new(self) -> tuple[SwitchType, ...]:
+        """The products that new switches may be of, each once."""
+        return tuple({one.id: one for way in self.ways for one in way}.values())
+
 
 @dataclass(frozen=True, eq=False)
 class InterchangeableSwitches:
@@ -75,7 +80,8 @@ def beside_those_in_service(
     is_open = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, fabric))
     products = dict(_products(case, {"": switches}, is_open))
     beside = {role: TierInService(there, _ways(role, fabric, products, there)) for role, there in standing.items()}
-    both = {place: mixed for place, mixed in products.items() if place[0] not in standing}
+    # on a floor only tiers with switches in service
+    both = {} if case.site.has_floor else {at: mixed for at, mixed in products.items() if at[0] not in standing}
     if not both and all((len(there), ways) == (1, ((there[0][0],),)) for there, ways in beside.values()):
         return None
     for role, (there, ways) in beside.items():
@@ -103,7 +109,7 @@ _RULES: Lookup[Offering, tuple[tuple[tuple[str, str], tuple[str, ...]], ...], In
 
 def what_keeps_one_product(case: Case, fabric: Fabric) -> Iterator[str]:
     """Reasons in words why a tier is of one product whatever its supply."""
-    if case.site.has_floor:
+    if case.site.has_floor and case.base is None:
         yield "on a floor"
     if fabric.roce is not None:  # pools are weighed of switches that are all alike
         yield "with `roce`"

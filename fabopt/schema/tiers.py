@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -107,6 +108,16 @@ class TierUse(Strict):
         own_count = self.count - sum(one.count for one in others.values())
         rest = (self.model_copy(update={"count": own_count}), *others.values())
         return tuple(one.model_copy(update={"other": None, "stand_ins": ()}) for one in rest)
+
+    def products(self, installed: Mapping[str, Sequence[int]]) -> list[str]:
+        """The product of each switch where no other is of another type: of those that a stage has ``installed``, by
+        their numbers, the last ones are of products that stand in.
+        """
+        products, left = [self.id] * self.count, {stage: [*numbers] for stage, numbers in installed.items()}
+        for stand_in in self.stand_ins:
+            for _ in range(stand_in.count):
+                products[left[stand_in.stage].pop()] = stand_in.id
+        return products
 
 
 class PeerLinkUse(Strict):

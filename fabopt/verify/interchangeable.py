@@ -41,7 +41,10 @@ def switches_are_interchangeable(proof: Proof, fabric: FabricEvidence) -> None:
     of_one = all(_is_more_of_one(fabric, tier) for tier in fabric.designed.tiers if tier.stand_ins)
     is_open = of_one or is_kept(evidence.case.rules, INTERCHANGEABLE)
     proof.holds(is_open, f"rule `{INTERCHANGEABLE}` is off")
-    proof.holds(not evidence.case.site.has_floor, "switches are interchangeable on no floor")
+    live = {role for role, _ in switches_in_service(evidence.case, fabric.wanted.name)}
+    mixed = {tier.role for tier in fabric.designed.tiers if tier.stand_ins}
+    is_beside = not evidence.case.site.has_floor or mixed <= live
+    proof.holds(is_beside, "on a floor switches are interchangeable beside those in service alone")
     proof.holds(fabric.wanted.roce is None, "switches are interchangeable with no `roce`")
     proof.holds(not fabric.is_direct, "switches are interchangeable in a Clos only")
     for tier in fabric.designed.tiers:

@@ -260,15 +260,11 @@ def _products(numbers: Numbers, tier: TierUse, network: Ints, stage: Ints) -> li
 
     ``network``, ``stage``: of each switch, shape (switches,).
     """
-    products = [tier.id] * tier.count
+    stages = [entry.name for entry in numbers.embedded.design.stages]
+    products = tier.products({name: np.flatnonzero(stage == index).tolist() for index, name in enumerate(stages)})
     if tier.other is not None:
         for index in np.flatnonzero(numbers.is_other(tier, np.arange(tier.count))).tolist():
             products[index] = tier.other.id
-    stages = [entry.name for entry in numbers.embedded.design.stages]
-    installed = {name: np.flatnonzero(stage == index).tolist() for index, name in enumerate(stages)}
-    for stand_in in tier.stand_ins:
-        for _ in range(stand_in.count):
-            products[installed[stand_in.stage].pop()] = stand_in.id
     for twin in twins_of(numbers.fabric.subnet_manager, tier.role):
         of_network = divide(twin.count, numbers.clos.planes, f"networks share the {twin.role} twins evenly")
         by_stage = np.lexsort((stage, network)).reshape(numbers.clos.planes, -1)

@@ -302,11 +302,6 @@ def test_another_floor_is_refused(floor: Json, site: Json, key: str, problem: st
     assert key in told and problem in told[key].replace(f"{tmp_path}/", "")
 
 
-def test_new_switches_on_a_floor_are_of_the_models_in_service(tmp_path: Path) -> None:
-    told = refused(on_floor(6, max_oversubscription=3, switches={"leaf": ["switch"]}), tmp_path)
-    assert "models in service" in told["fabrics[0].switches.leaf"]
-
-
 def test_a_base_on_a_floor_needs_one(tmp_path: Path) -> None:
     content = on_floor(6, max_oversubscription=3)
     assert "here is none" in refused({**content, "site": {}}, tmp_path)["site.floor"]

@@ -12,17 +12,21 @@ from fabopt.floor.layouts import Layout, reachable
 from fabopt.floor.policies import WHOLE
 from fabopt.floor.racks import Ints, Positions, height_m
 from fabopt.floor.standing import Neighbours, StandingFabric, StandingHost
+from fabopt.network.clos_links import ClosNumbers
+from fabopt.network.clos_stages import of_cores, of_leaves, of_spines
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.problem import Problem
+from fabopt.schema.installed import fabric_at
+from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.in_service import first_stage
-from fabopt.topology.clos.shape import Parts
+from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.clos.switch_sizes import switch_sizes
 
 
-def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> StandingFabric | None:
+def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape) -> StandingFabric | None:
     """What of a fabric is in service on the floor of a problem; None without a base.
 
-    ``parts``: of a network that goes on from it.
+    ``parts``, ``shape``: of a network that goes on from it.
     """
     there, plan = fabric.in_service, problem.floor.plan
     if there is None or not there.server_racks:
@@ -37,8 +41,25 @@ def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts) -> Standi
     )
     first = first_stage(there.fabric, there.servers)
     racks, sizes = plan.indices(there.server_racks), sizes[: len(tiers)]
+    none = tuple(np.zeros(len(own.rack), dtype=np.int64) for own in tiers)
     hosts = tuple(_hosts(problem, fabric, there))
-    return StandingFabric(racks, tiers, there.whole.clos, there.sizes[-1], first, sizes, hosts)
+    standing = StandingFabric(racks, tiers, there.whole.clos, there.sizes[-1], first, sizes, none, hosts)
+    if not any(size.there for size in sizes):
+        return standing
+    products = _products(fabric, there, standing.as_planned(numbers_of(parts.nic, shape)))
+    return replace(standing, products=tuple(products))
+
+
+def _products(fabric: FabricProblem, there: InService, numbers: ClosNumbers) -> Iterator[Ints]:
+    """The product of every switch that the file plans, tier by tier, as a number of those in service; 0 of others."""
+    names = [one.stage for one in there.whole.growth] or there.stages
+    stages = [first_stage(fabric_at(there.whole, number), servers) for number, servers in enumerate(there.sizes)]
+    for tier, of_tier in zip(there.whole.tiers, (of_leaves, of_spines, of_cores), strict=False):
+        stage = of_tier(numbers, stages, np.arange(tier.count))
+        ids = tier.products({name: np.flatnonzero(stage == number).tolist() for number, name in enumerate(names)})
+        beside = None if fabric.interchangeable is None else fabric.interchangeable.beside.get(tier.role)
+        known = {own.id: number for number, (own, _) in enumerate(beside.standing)} if beside else {}
+        yield np.array([known.get(id_, 0) for id_ in ids], dtype=np.int64)
 
 
 def _hosts(problem: Problem, fabric: FabricProblem, there: InService) -> Iterator[StandingHost]:

@@ -36,6 +36,7 @@ from fabopt.topology.clos.free_ports import with_free_ports, with_listed
 from fabopt.topology.clos.growth import Plan, plans_of
 from fabopt.topology.clos.joint_links import with_attachments
 from fabopt.topology.clos.network import ClosNetwork, clos_of, devices_of, placed_in
+from fabopt.topology.clos.new_products import by_load
 from fabopt.topology.clos.panel_room import have_room, lack_room, units_for_panels
 from fabopt.topology.clos.parts_in_service import with_parts_in_service
 from fabopt.topology.clos.rack_losses import survives_racks
@@ -355,7 +356,10 @@ def on_each_tier(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem
     """A fabric, then its variants with each attachment of ``tier: any`` on spines or leaves.
 
     In a cluster that grows such attachments are on free ports only: these are outside the ratio, dealt ones are in it.
+    Beside what is in service there are variants by the load of new switches instead.
     """
+    if fabric.in_service is not None:
+        return by_load(problem, fabric)
     if all(demand.tier != "any" for demand in fabric.attachments) or len(problem.stages) > 1:
         return (fabric,)
     return (fabric, *_PLACED.of(fabric, (), lambda: tuple(_placed(fabric))))

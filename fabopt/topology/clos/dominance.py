@@ -160,7 +160,7 @@ class SwitchRivals:
 
     def _loads_no_more(self, switch: SwitchType, other: SwitchType) -> bool:
         """Whether ``switch`` loads a rack no more than ``other``, of no quantity."""
-        loads = (switch_size(self.problem, one, (), self.protocol).load for one in (switch, other))
+        loads = (switch_size(self.problem, (one,), (), self.protocol).load for one in (switch, other))
         return all(own <= theirs for own, theirs in zip(*loads, strict=True))
 
     def _blows_as(self, switch: SwitchType, other: SwitchType) -> bool:
@@ -169,7 +169,7 @@ class SwitchRivals:
         """
         if airs_of(self.problem) == (ANY_AIR,):
             return True
-        own, theirs = (switch_size(self.problem, one, (), self.protocol).airflows for one in (switch, other))
+        own, theirs = (switch_size(self.problem, (one,), (), self.protocol).airflows for one in (switch, other))
         return not own or own == theirs
 
     def _loads_racks_as(self, own: CageUse, use: CageUse) -> bool:

@@ -62,7 +62,7 @@ def shared_layouts(problem: Problem, index: int, sketches: Sequence[Sketch], cou
     one, and one by the needs of its switches. ``sketches``: of all fabrics; ``counted``: with ports for the switches of
     all.
     """
-    standing = [standing_of(problem, *of) for of in zip(problem.fabrics, (parts for parts, _ in sketches), strict=True)]
+    standing = [standing_of(problem, one, *sketch) for one, sketch in zip(problem.fabrics, sketches, strict=True)]
     worth_it = _layouts_of(problem, index, sketches, counted)
     if problem.floor.panels_fit and _may_lack_room(problem, sketches, worth_it):
         with_room = _layouts_of(problem, index, sketches, counted, with_panels=True)

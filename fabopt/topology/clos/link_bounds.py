@@ -29,7 +29,7 @@ from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
 from fabopt.topology.clos.redundancy import fewest_spines
 from fabopt.topology.clos.run_bounds import FlatBounds, LinkEnds, LinkRows, LinksByClass, RunBounds
 from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
-from fabopt.topology.clos.switch_sizes import switch_size
+from fabopt.topology.clos.switch_sizes import size_in_tier
 from fabopt.topology.clos.trunk_bounds import with_trunks
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import ceil_of
@@ -166,7 +166,7 @@ class LinkBounds:
         """The fewest spines of a plane of two tiers whose ports take the uplinks that the ratio asks for."""
         spine_mbps = usable_ports(spine.down, spine.switch) * spine.down.lane.port_mbps
         needed = ceil(self._least_mbps.get(protocol, Fraction(0)) / self.fabric.ratios.leaf / spine_mbps)
-        size = switch_size(self.problem, spine.switch, (spine.down,), protocol)
+        size = size_in_tier(self.problem, self.fabric, 1, spine.switch, (spine.down,), protocol)
         return NearKey(max(needed, fewest_spines(self.fabric, self._most_planes)), size)
 
     @cached_property

@@ -38,7 +38,7 @@ from fabopt.topology.clos.shape import (
 )
 from fabopt.topology.clos.share_costs import fewest_pods, least_with_spines
 from fabopt.topology.clos.stacks import Stacks
-from fabopt.topology.clos.switch_sizes import leaf_size, panels_u, switch_size
+from fabopt.topology.clos.switch_sizes import leaf_size, size_in_tier
 from fabopt.topology.family import Cutoff
 from fabopt.topology.link_parts import Floats
 from fabopt.topology.spans import pod_sizes
@@ -186,7 +186,7 @@ class Spines:
         uses = (spine.down,) if spine.up is None else (spine.down, spine.up)
         sizes = (
             leaf_size(problem, self.bounds.fabric, block.nic, block.leaf, block.uses, block.protocol),
-            switch_size(problem, spine.switch, uses, block.protocol, panels_u(problem, self.bounds.fabric, 1, uses)),
+            size_in_tier(problem, self.bounds.fabric, 1, spine.switch, uses, block.protocol),
         )
         joined = (block.uplinks, spine.down, "leaf-spine") if core is None else (stack.spine_up, core, "spine-core")
         return LinkRows((joined[0].port, joined[1].port, block.protocol, joined[2]), block.nic, shape, sizes)

@@ -11,7 +11,7 @@ from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
-from fabopt.parts.switches import CageUse, SwitchType, ports_of_groups
+from fabopt.parts.switches import TIER_ROLES, CageUse, SwitchType, ports_of_groups
 from fabopt.problem.attachments import Twin
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -21,7 +21,7 @@ from fabopt.units import exact, milliwatts
 
 _MODULES: Lookup[LinkTable, tuple[SwitchType, tuple[CageUse, ...], str], int] = Lookup()
 _AIRS: Lookup[Problem, None, tuple[HallAir, ...]] = Lookup()
-_SIZES: Lookup[Problem, tuple[SwitchType, tuple[CageUse, ...], str], SwitchSize] = Lookup()
+_SIZES: Lookup[Problem, tuple[tuple[SwitchType, ...], tuple[CageUse, ...], str], SwitchSize] = Lookup()
 
 
 def airs_of(problem: Problem) -> tuple[HallAir, ...]:
@@ -48,7 +48,7 @@ def switch_sizes(problem: Problem, fabric: FabricProblem, parts: Parts) -> tuple
         (parts.core, (parts.core_down,)),
     ]
     leaf, *above = (
-        switch_size(problem, switch, of_tier, parts.protocol, panels_u(problem, fabric, tier, of_tier))
+        size_in_tier(problem, fabric, tier, switch, of_tier, parts.protocol)
         for tier, (switch, uses) in enumerate(tiers)
         if switch is not None
         for of_tier in (tuple(use for use in uses if use is not None),)
@@ -97,7 +97,7 @@ def leaf_size(
     problem: Problem, fabric: FabricProblem, nic: NicOption, leaf: SwitchType, uses: tuple[CageUse, ...], protocol: str
 ) -> SwitchSize:
     """Rack space, load and cable ends of a leaf, and the load of NICs of a full rack of servers."""
-    size = switch_size(problem, leaf, uses, protocol, panels_u(problem, fabric, 0, uses))
+    size = size_in_tier(problem, fabric, 0, leaf, uses, protocol)
     return size._replace(nics=nics_load(problem, fabric, nic, protocol))
 
 
@@ -112,33 +112,52 @@ def nics_load(problem: Problem, fabric: FabricProblem, nic: NicOption, protocol:
     return load_of(used_mw, None, None).limited(problem.site.most_in_rack)
 
 
-def switch_size(
-    problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str, panels: float = 0.0
+def size_in_tier(
+    problem: Problem, fabric: FabricProblem, tier: int, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str
 ) -> SwitchSize:
-    """Rack units of a switch, its load with the hungriest modules in all cages of the groups in use, and the ports of
-    these (each 0 where no rack has a limit on it). The maker's maximum counts if it is more, and where the switch may
-    be exchanged for its managed twin the hungrier of both. ``panels``: units of those of its links.
+    """Rack space of a new switch of a tier (0: leaves), with the panels of its links; beside those in service as the
+    hungriest of the products that it may be of, and that of each product there.
     """
-    size = _SIZES.of(problem, (switch, uses, protocol), _switch_size, problem, switch, uses, protocol)
+    rule, role = fabric.interchangeable, TIER_ROLES[tier]
+    beside = None if rule is None else rule.beside.get(role)
+    new = (switch,) if beside is None else beside.new or (switch,)
+    size = switch_size(problem, new, uses, protocol)
+    if beside is not None:
+        there = tuple(switch_size(problem, (own,), uses, protocol) for own, _ in beside.standing)
+        size = size._replace(there=() if {*there} == {size} else there)
+    panels = panels_u(problem, fabric, tier, uses)
     return size._replace(panels_u=panels) if panels else size
 
 
-def _switch_size(problem: Problem, switch: SwitchType, uses: tuple[CageUse, ...], protocol: str) -> SwitchSize:
-    uses = switch.whole(*uses)
+def switch_size(
+    problem: Problem, products: tuple[SwitchType, ...], uses: tuple[CageUse, ...], protocol: str
+) -> SwitchSize:
+    """Rack units of a switch, its load with the hungriest modules in all cages of the groups in use, and the ports of
+    these (each 0 where no rack has a limit on it). The maker's maximum counts if it is more, and where the switch may
+    be of several products with the same ports, or exchanged for its managed twin, the most of any.
+    """
+    return _SIZES.of(problem, (products, uses, protocol), _switch_size, problem, products, uses, protocol)
+
+
+def _switch_size(
+    problem: Problem, products: tuple[SwitchType, ...], uses: tuple[CageUse, ...], protocol: str
+) -> SwitchSize:
+    uses = products[0].whole(*uses)
     ends = 0 if problem.site.rack_limits.cable_ends == NO_LIMIT else ports_of_groups(uses)
-    most, height_u = problem.site.most_in_rack, float(switch.product.rack_units)
+    most, height_u = problem.site.most_in_rack, float(products[0].product.rack_units)
     size = SwitchSize(height_u, NO_LOAD, ends)
     if most == ANY_LOAD and airs_of(problem) == (ANY_AIR,):
         return size
     rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
-    switches: list[SwitchType | Twin] = [switch, *(rule.twins[switch.id] for rule in rules if switch.id in rule.twins)]
+    twins = (rule.twins[one.id] for rule in rules for one in products if one.id in rule.twins)
+    switches: list[SwitchType | Twin] = [*products, *twins]
     if airs_of(problem) != (ANY_AIR,):
         known = [frozenset(one.product.airflows) for one in switches if one.product.airflows]
         size = size._replace(airflows=frozenset.intersection(*known) if known else size.airflows)
     if most == ANY_LOAD:
         return size
     links = problem.links
-    modules_mw = _MODULES.of(links, (switch, uses, protocol), _modules_mw, links, uses, protocol)
+    modules_mw = _MODULES.of(links, (products[0], uses, protocol), _modules_mw, links, uses, protocol)
     power_mw = max(switch.item.power_mw for switch in switches) + modules_mw
     if problem.site.rack_limits.largest_power:
         power_mw = max(power_mw, *(milliwatts(switch.product.power_max_w or 0) for switch in switches))

@@ -69,14 +69,14 @@ def _needs(problem: Problem, switch: SwitchType) -> Needs:
     return tuple(map(max, zip(*columns, strict=True)))
 
 
-def _figures(one: SwitchType | Twin, limited: set[str], largest_power: bool) -> list[float]:
+def _figures(switch: SwitchType | Twin, limited: set[str], largest_power: bool) -> list[float]:
     figures: list[float] = []
     if limited & {"power_mw", "air_mw"}:
-        figures += [one.item.power_mw, milliwatts(one.product.power_max_w or 0) * largest_power]
-    figures += [-(one.product.liquid_share or 0)] if "air_mw" in limited else []
-    figures += [one.product.weight_kg or 0] if "grams" in limited else []
-    outlets = {outlet: inlet for inlet, outlet in OUTLETS.items() if outlet.lower() in limited}
-    return figures + [one.product.inlets.get(inlet, 0) for inlet in outlets.values()]
+        figures += [switch.item.power_mw, milliwatts(switch.product.power_max_w or 0) * largest_power]
+    figures += [-(switch.product.liquid_share or 0)] if "air_mw" in limited else []
+    figures += [switch.product.weight_kg or 0] if "grams" in limited else []
+    inlets: Mapping[str, int] = dict(switch.product.inlets.items())
+    return figures + [inlets.get(inlet, 0) for inlet, outlet in OUTLETS.items() if outlet.lower() in limited]
 
 
 def _with(rule: InterchangeableSwitches, tiers: Mapping[str, TierInService]) -> InterchangeableSwitches:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.halls import Hall, hall_of
 from fabopt.output.export.sheets import csv_file
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AIR_COLUMNS = (
     *("rack", "row", "device", "air_w", "liquid_w", "air_m3_h", "water_l_min", "inlet_class", "limit_w"),
@@ -26,10 +22,8 @@ def files_of(asked: Exported) -> Files:
     return {"air.csv": csv_file(air_table(hall)), "air-rows.csv": csv_file(row_table(hall))}
 
 
-def air_table(hall: Hall) -> pd.DataFrame:
+def air_table(hall: Hall) -> Frame:
     """One row a device with ``AIR_COLUMNS``; last, without a rack, what is bought and in no device."""
-    import pandas as pd
-
     rows = [
         (
             device.rack, device.row, device.name, round(device.air_w, 3), round(device.liquid_w, 3),
@@ -39,13 +33,11 @@ def air_table(hall: Hall) -> pd.DataFrame:
         )
         for device in hall.devices
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(AIR_COLUMNS))
+    return frame_of(AIR_COLUMNS, rows)
 
 
-def row_table(hall: Hall) -> pd.DataFrame:
+def row_table(hall: Hall) -> Frame:
     """One row a row of racks with ``ROW_COLUMNS``."""
-    import pandas as pd
-
     rows = [
         (
             row, len({device.rack for device in devices}), round(sum(device.air_w for device in devices), 3),
@@ -56,4 +48,4 @@ def row_table(hall: Hall) -> pd.DataFrame:
         )
         for row, devices in hall.by(lambda device: device.row).items()
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(ROW_COLUMNS))
+    return frame_of(ROW_COLUMNS, rows)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from fabopt.output.export.ends import (
     taken,
 )
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of, frame_of_columns, joined_frames
 from fabopt.output.export.orders import order_codes
 from fabopt.output.export.pieces import in_pieces
 from fabopt.output.export.sheets import csv_file, workbook_file
@@ -37,14 +38,8 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, at_stage
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Mask, Wiring, at_stage
 from fabopt.wiring.numbers import booked_fabrics
-
-if TYPE_CHECKING:
-    import pandas as pd
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 DIMENSIONS = (1, 2, 3)
 FOLDED_COLUMNS = (
@@ -54,17 +49,15 @@ FOLDED_COLUMNS = (
 )
 
 
-def folded_places(design: Design, wiring: Wiring) -> pd.DataFrame:
+def folded_places(design: Design, wiring: Wiring) -> Frame:
     """One row a device of a torus, in the order of places: coordinates from 0, and its place in each dimension from 1.
 
     Neighbours are at most two places apart in the one dimension in which they differ. Empty without a torus.
     """
-    import pandas as pd
-
     rows = [
         row for fabric in design.fabrics for torus in tori_of(fabric.structure) for row in _rows(wiring, fabric, torus)
     ]
-    return pd.DataFrame(rows, columns=list(FOLDED_COLUMNS))
+    return frame_of(FOLDED_COLUMNS, rows)
 
 
 def _rows(wiring: Wiring, fabric: FabricDesign, torus: Torus) -> Iterator[tuple[object, ...]]:
@@ -86,6 +79,7 @@ SCHEDULE_COLUMNS = (
     *("from_rack", "from_unit", "from_device", "from_port", "from_optic", "from_label"),
     *("to_rack", "to_unit", "to_device", "to_port", "to_optic", "to_label"),
 )
+MOVE_COLUMNS = ("stage", "cable", "fabric", "device", "port", "from_device", "from_port", "to_device", "to_port")
 POINT_TO_POINT_COLUMNS = ("A-Node Name", "A-Type", "A-Port", "Z-Node Name", "Z-Type", "Z-Port")
 # Where a link takes a port of ours and nothing is bought for it.
 BY_OTHERS = "supplied by others"
@@ -123,7 +117,7 @@ def files_of(asked: Exported) -> Files:
 # -- schedule -------------------------------------------------------------------------------------------------------
 
 
-def schedule(design: Design, wiring: Wiring) -> pd.DataFrame:
+def schedule(design: Design, wiring: Wiring) -> Frame:
     """One row a breakout end with ``SCHEDULE_COLUMNS``, cable by cable; last the links without a cable on the bill."""
     order = by_cable(wiring)
     ends, cable = link_ends(wiring).iloc[order], wiring.links.cable[order]
@@ -192,7 +186,7 @@ def _end_numbers(wiring: Wiring, cable: Ints, link: Ints) -> list[str]:
     ]
 
 
-def _labels(rows: pd.DataFrame, near: str, far: str, connectors: Ints) -> list[str]:
+def _labels(rows: Frame, near: str, far: str, connectors: Ints) -> list[str]:
     """Return for every row the label of its connector ``near``: its port, and the ports at the far ends of its links.
 
     A device whose ports at the far end follow each other is named once. ``connectors``: a number for each row's.
@@ -249,7 +243,7 @@ def _routes(cable: Ints, from_racks: list[str], to_racks: list[str]) -> list[str
 # -- lists ----------------------------------------------------------------------------------------------------------
 
 
-def pull_list(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
+def pull_list(design: Design, wiring: Wiring, rows: Frame) -> Frame:
     """Cables of a schedule by stage, fabric, kind, part and length: how many, metres together, the longest run."""
     names = {"stage": stage_names(design), "fabric": booked_fabrics(design, wiring).names, "kind": KINDS}
     cables = rows[rows["cable"] != ""].drop_duplicates("cable")
@@ -267,24 +261,22 @@ def stage_names(design: Design) -> list[str]:
     return [stage.name for stage in design.stages] or [""]
 
 
-def moves(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]] | None) -> pd.DataFrame:
+def moves(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]] | None) -> Frame:
     """One row a cable that a stage recables: the port that it leaves, and the port that it goes to; of what is in
     service where that may move, one row an end that does.
 
     ``work``: what becomes of what is in service (``work_on_base``).
     """
-    import pandas as pd
-
     if work is not None:
-        return pd.DataFrame(list(_moves_in_service(design, wiring, work)))
-    rows: list[pd.DataFrame] = []
+        return frame_of(MOVE_COLUMNS, _moves_in_service(design, wiring, work))
+    rows: list[Frame] = []
     for stage, name in list(enumerate(stage_names(design)))[1:]:
         before, after = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
         old, new = before.links, after.links
         moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)
         changed = np.flatnonzero(moved & (old.stage < stage))
         rows.append(
-            pd.DataFrame({
+            frame_of_columns({
                 "stage": name,
                 "cable": taken(wiring.cables.name, new.cable[changed]),
                 "fabric": taken(wiring.fabrics, new.fabric[changed]),
@@ -296,7 +288,7 @@ def moves(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]] | No
                 "to_port": taken(after.b_port, changed),
             })
         )  # fmt: skip
-    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+    return joined_frames(rows).reset_index(drop=True)
 
 
 def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -319,14 +311,15 @@ def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str
         yield {"stage": stage, "cable": row.get("name", ""), "fabric": wiring.fabrics[0], **out}
 
 
-def is_pulled(rows: pd.DataFrame, work: Iterable[Mapping[str, Any]] | None) -> pd.Series[bool]:
+def is_pulled(rows: Frame, work: Iterable[Mapping[str, Any]] | None) -> Mask:
     """Which rows of a schedule are of cables that are not in service yet, shape (rows,)."""
     if work is None:
-        return rows["stage"] != IN_SERVICE
-    return rows["cable"].isin({str(row.get("name")) for row in work if (row["what"], row["change"]) == ("link", NEW)})
+        return (rows["stage"] != IN_SERVICE).to_numpy()
+    new = {str(row.get("name")) for row in work if (row["what"], row["change"]) == ("link", NEW)}
+    return rows["cable"].isin(new).to_numpy()
 
 
-def bundles(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
+def bundles(design: Design, wiring: Wiring, rows: Frame) -> Frame:
     """Cables by bundle, part and length; ``bundle_cables`` and ``bundle_m`` sum the whole bundle."""
     cables = rows[rows["cable"] != ""].drop_duplicates("cable")
     keys = ["bundle", "part", "medium", "length_m"]
@@ -336,28 +329,24 @@ def bundles(design: Design, wiring: Wiring, rows: pd.DataFrame) -> pd.DataFrame:
     return table[["bundle", *_PART, "cables", "total_m", "bundle_cables", "bundle_m"]]
 
 
-def _described(design: Design, table: pd.DataFrame) -> pd.DataFrame:
+def _described(design: Design, table: Frame) -> Frame:
     parts = table["part"].tolist()
     codes = order_codes(design, parts, table["length_m"].tolist())
     return table.assign(part_number=codes, description=part_texts(design, parts, "description"))
 
 
-def point_to_point(wiring: Wiring) -> pd.DataFrame:
+def point_to_point(wiring: Wiring) -> Frame:
     """One row a link, as installers and programs that validate cabling read it."""
-    import pandas as pd
-
     links, devices = wiring.links, wiring.devices
     kinds = ["Host" if role in HOSTS else "Switch" for role in devices.role]
     columns: list[list[str]] = []
     for rows, ports in ((links.a, wiring.a_port), (links.b, wiring.b_port)):
         columns += [taken(devices.name, rows), taken(kinds, rows), ports]
-    return pd.DataFrame(dict(zip(POINT_TO_POINT_COLUMNS, columns, strict=True)))
+    return frame_of_columns(dict(zip(POINT_TO_POINT_COLUMNS, columns, strict=True)))
 
 
-def transceivers(design: Design, wiring: Wiring) -> pd.DataFrame:
+def transceivers(design: Design, wiring: Wiring) -> Frame:
     """One row a module: the device and cage that hold it, and the ports that it serves there."""
-    import pandas as pd
-
     modules = wiring.modules
     order = np.lexsort((modules.cage, modules.fabric, modules.device))
     device, fabric, cage = modules.device[order], modules.fabric[order], modules.cage[order]
@@ -371,7 +360,7 @@ def transceivers(design: Design, wiring: Wiring) -> pd.DataFrame:
         "part_number": part_texts(design, parts, "part_number"),
         "description": part_texts(design, parts, "description"),
     }
-    return pd.DataFrame(columns)
+    return frame_of_columns(columns)
 
 
 def _ports_of_cages(wiring: Wiring) -> dict[tuple[int, int, int], str]:

@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import frame_as_is
 from fabopt.output.export.sheets import csv_file
 from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE
@@ -33,8 +34,6 @@ Row = dict[str, object]
 
 def files_of(asked: Exported) -> Files:
     """Return ``changes.csv``; of a stage if one is asked for."""
-    import pandas as pd
-
     rows: list[Row] = []
     base = None if stays_whole(asked.design) else base_wiring(asked.design, wiring_of)
     live = joined_wiring(asked.design, wiring_of)
@@ -43,7 +42,7 @@ def files_of(asked: Exported) -> Files:
         if stage.name != IN_SERVICE and asked.options.stage in (None, number):
             changes = _changes(asked.wiring, number, there) if base is None else changes_from(base, asked.wiring)
             rows += [{"stage": stage.name, **row} for row in changes]
-    return {FILE: csv_file(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object).fillna(""))}
+    return {FILE: csv_file(frame_as_is(COLUMNS, rows))}
 
 
 def _changes(wiring: Wiring, stage: int, there: Collection[str]) -> Iterator[Row]:

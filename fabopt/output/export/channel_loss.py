@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.output.export.trunks import cabling_of
 from fabopt.wiring.channels import LinkChannel, channel_between
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import NOTHING
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = (
     *("link", "standard", "fibre_m", "mated_pairs", "loss_db", "budget_db", "margin_db", "limit_db", "expected_db"),
@@ -27,11 +24,9 @@ def files_of(asked: Exported) -> Files:
     return {"channel-loss.csv": csv_file(losses(asked))}
 
 
-def losses(asked: Exported) -> pd.DataFrame:
+def losses(asked: Exported) -> Frame:
     """One row an optical link with ``COLUMNS``, in the order of links; cells of what is not known are empty."""
-    import pandas as pd
-
-    return pd.DataFrame(_rows(asked), columns=list(COLUMNS))
+    return frame_of(COLUMNS, _rows(asked))
 
 
 def _rows(asked: Exported) -> Iterator[tuple[object, ...]]:

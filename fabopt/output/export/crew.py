@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from fabopt.operate.migration import windows_of
 from fabopt.output.export.channel_loss import losses
 from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.output.export.frames import Frame, joined_frames
 from fabopt.output.export.paper import PAPERS, Paper, Table, drawn, fits, lay_out, paged_files
 from fabopt.output.export.pulls import Pair, Visit, named, place, visits
 from fabopt.output.export.sheets import csv_file
@@ -19,9 +19,6 @@ from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.wiring.in_service import stays_whole
 from fabopt.wiring.model import Wiring
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOLDER = "crew"
 OWN_FILES = r"pulls-(a4|letter)(-\d{1,9})?\.(html|pdf)|tests\.csv"
@@ -68,7 +65,7 @@ def files_of(asked: Exported) -> Files:
     return files | ({"tests.csv": csv_file(to_test)} if len(to_test) else {})
 
 
-def links_to_test(asked: Exported, work: Sequence[Visit]) -> pd.DataFrame:
+def links_to_test(asked: Exported, work: Sequence[Visit]) -> Frame:
     """One row an optical link that is pulled, with ``TEST_COLUMNS``, the last of which the tester fills in.
 
     ``pass_db``: what may be read at most in either direction: the budget less the case's margin, or without one what
@@ -117,11 +114,9 @@ def _cover(design: Design, work: Sequence[Visit], tables: Sequence[Table], pages
 
 def _material(visit: Visit) -> Iterator[tuple[str, ...]]:
     """Cables to fetch for a stage, by part and length."""
-    import pandas as pd
-
     if not visit.pairs:
         return
-    rows = pd.concat([pair.rows for pair in visit.pairs])
+    rows = joined_frames([pair.rows for pair in visit.pairs])
     rows = rows[rows["cable"] != ""].drop_duplicates("cable")
     rows = rows.assign(number=rows["part_number"].where(rows["part_number"] != "", rows["part"]))
     columns = zip(rows["number"], rows["description"], rows["length_m"], strict=True)
@@ -166,13 +161,13 @@ def _end(row: tuple[object, ...], side: str, with_places: bool) -> tuple[str, ..
     return (where, device) if with_places else (where,)
 
 
-def _labels(rows: pd.DataFrame) -> list[str]:
+def _labels(rows: Frame) -> list[str]:
     """The number of each cable, with its leg where it has several: ``C00001 1 of 2``."""
     ends = zip(rows["cable"], rows["leg"], strict=True)
     return [cable if leg in ("", "1 of 1") else f"{cable} {leg}" for cable, leg in ends]
 
 
-def _parts(rows: pd.DataFrame) -> list[str]:
+def _parts(rows: Frame) -> list[str]:
     """What to order each cable by: its part number, else its id; who supplies it where nothing is bought."""
     columns = zip(rows["part_number"], rows["part"], rows["description"], strict=True)
     return [number or part or words for number, part, words in columns]

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fabopt.floor.racks import place_of
+from fabopt.output.export.frames import Frame, frame_of_columns
 from fabopt.schema.design import Design
 from fabopt.wiring.model import Devices, Ints, Wiring
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 HOSTS = ("server", "attachment")
 
@@ -56,16 +54,14 @@ def device_columns(wiring: Wiring, rows: Ints) -> dict[str, Any]:
     }
 
 
-def link_ends(wiring: Wiring) -> pd.DataFrame:
+def link_ends(wiring: Wiring) -> Frame:
     """One row a link, in the wiring's order: its cable, and rack, unit, device and port of both ends."""
-    import pandas as pd
-
     links = wiring.links
     columns: dict[str, Any] = {"cable": links.cable}
     for side, rows, ports in (("from", links.a, wiring.a_port), ("to", links.b, wiring.b_port)):
         columns |= {f"{side}_{key}": value for key, value in device_columns(wiring, rows).items()}
         columns[f"{side}_port"] = ports
-    return pd.DataFrame(columns)
+    return frame_of_columns(columns)
 
 
 def route_name(ends: tuple[str, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabopt.design.bill import order_date
 from fabopt.errors import InputError, fault
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import frame_as_is
 from fabopt.output.export.sheets import csv_file
 from fabopt.output.labour import CREWS, work_rows
 from fabopt.schema.labour import VISIT
@@ -17,8 +18,6 @@ HOUR_DIGITS = 4
 
 def files_of(asked: Exported) -> Files:
     """Return ``labour.csv``; of a stage if one is asked for. ``InputError`` where the case counts no labour."""
-    import pandas as pd
-
     design = asked.design
     rows = work_rows(design)
     if not rows:
@@ -36,4 +35,4 @@ def files_of(asked: Exported) -> Files:
             stage.name, stage.month, order_date(start, stage.month, 0), CREWS[row.task], row.fabric,
             "" if row.kind == VISIT else row.kind, row.task, row.times, minutes, hours, row.usd,
         ))  # fmt: skip
-    return {FILE: csv_file(pd.DataFrame(table, columns=list(COLUMNS), dtype=object).fillna(""))}
+    return {FILE: csv_file(frame_as_is(COLUMNS, table))}

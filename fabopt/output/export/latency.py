@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.latency import Path, paths_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = ("fabric", "path", "part", "of", "count", "ns_each", "ns", "bandwidth_delay_bytes", "not_known", "source")
 
@@ -21,13 +18,11 @@ def files_of(asked: Exported) -> Files:
     return {"latency.csv": csv_file(latencies(asked))}
 
 
-def latencies(asked: Exported) -> pd.DataFrame:
+def latencies(asked: Exported) -> Frame:
     """Rows with ``COLUMNS``: of each path its parts in one direction, their sum, and the base round trip."""
-    import pandas as pd
-
     embedded = Embedded(asked.design)
     paths = (path for fabric in asked.design.fabrics for path in paths_of(embedded, fabric))
-    return pd.DataFrame((row for path in paths for row in _rows(path)), columns=list(COLUMNS))
+    return frame_of(COLUMNS, (row for path in paths for row in _rows(path)))
 
 
 def _rows(path: Path) -> Iterator[tuple[object, ...]]:

@@ -6,17 +6,15 @@ A roll-back of a window is its steps from the last to the first, each from where
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from fabopt.operate.migration import LAY, PLUG, TAKE_OUT, Link, Migration, MigrationStep, MovingCable, migration_of
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, point_to_point
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_as_is, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FOLDER: Final = "migration"
 OWN_FILES: Final = r"steps\.csv|after-\d{1,9}\.csv"
@@ -28,14 +26,12 @@ COLUMNS: Final = (
 
 def files_of(asked: Exported) -> Files:
     """Return ``migration/steps.csv``, and ``migration/after-N.csv`` with the columns of ``point-to-point.csv``."""
-    import pandas as pd
-
     design = asked.design
     migration = migration_of(design, asked.wiring)
     base = migration.base
     minutes = Embedded(design).case.growth.minutes_per_moved_cable
     rows = list(_steps(migration, asked.wiring, base, minutes))
-    files = {"steps.csv": csv_file(pd.DataFrame(rows, columns=list(COLUMNS), dtype=object))}
+    files = {"steps.csv": csv_file(frame_as_is(COLUMNS, rows))}
     points = _points(base) | _points(asked.wiring)
     for window, cabled in migration.states():
         files[f"after-{window:02d}.csv"] = csv_file(_state(cabled, points))
@@ -71,8 +67,6 @@ def _points(wiring: Wiring) -> dict[Link, tuple[str, ...]]:
     return {(row[0], row[2], row[3], row[5]): row for row in rows}
 
 
-def _state(cabled: Mapping[str, MovingCable], points: Mapping[Link, tuple[str, ...]]) -> pd.DataFrame:
-    import pandas as pd
-
+def _state(cabled: Mapping[str, MovingCable], points: Mapping[Link, tuple[str, ...]]) -> Frame:
     rows = sorted(points[link] for cable in cabled.values() for link in cable.links)
-    return pd.DataFrame(rows, columns=list(POINT_TO_POINT_COLUMNS))
+    return frame_of(POINT_TO_POINT_COLUMNS, rows)

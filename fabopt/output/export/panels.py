@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.output.export.trunks import NO, YES, cable_of, laid_of, positions_at, whole_wiring
 from fabopt.schema.design import Design
@@ -13,9 +13,6 @@ from fabopt.schema.passive import Panel
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import PulledTrunk, RackPort, TrunkLeg, far_cord
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PANEL_COLUMNS = (
     *("panel", "port", "front_cord", "front_device", "front_port", "rear_trunk", "rear_leg", "free"),
@@ -28,11 +25,9 @@ def files_of(asked: Exported) -> Files:
     return {"panels.csv": csv_file(panel_table(asked.design, whole_wiring(asked), asked.options.stage))}
 
 
-def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:
+def panel_table(design: Design, wiring: Wiring, stage: int | None = None) -> Frame:
     """One row a port with ``PANEL_COLUMNS``, panel by panel, as they are at a stage. ``InputError`` without panels."""
-    import pandas as pd
-
-    return pd.DataFrame(_rows(design, wiring, stage), columns=list(PANEL_COLUMNS))
+    return frame_of(PANEL_COLUMNS, _rows(design, wiring, stage))
 
 
 def _rows(design: Design, wiring: Wiring, stage: int | None) -> Iterator[tuple[object, ...]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fabopt.floor.racks import height_m
 from fabopt.output.export.ends import part_text, route_name
+from fabopt.output.export.frames import Frame, frame_of, joined_frames
 from fabopt.output.export.orders import code_of
 from fabopt.output.export.trunks import cabling_of, positions_at
 from fabopt.schema.design import Design
@@ -15,20 +16,15 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import PatchedLink, RackPort, StructuredCabling, far_cord
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # The port of a leg for which no panel has one, with its number.
 LOOSE = "loose"
 
 
-def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequence[int]) -> pd.DataFrame:
+def in_pieces(design: Design, wiring: Wiring, rows: Frame, links: Sequence[int]) -> Frame:
     """The rows of a cable schedule, each of the link given, with links through trunks as jumper, leg and jumper.
 
     Behind the cables come the jumpers at far ends and every leg of every trunk, last what has no cable on the bill.
     """
-    import pandas as pd
-
     laid = cabling_of(design, wiring)
     if not laid.trunks:
         return rows
@@ -45,10 +41,10 @@ def in_pieces(design: Design, wiring: Wiring, rows: pd.DataFrame, links: Sequenc
         run_m=[_far_run_m(embedded, wiring, links[row], patched[links[row]], ends) for row in index],
         **ends.columns("from", [way.far for way in ways]),
     )
-    legs = pd.DataFrame(_legs(design, laid, ends), columns=list(rows.columns))
-    cabled = pd.concat([rows.drop(rows.index[index]), _joined(near)]).sort_index()
+    legs = frame_of(rows.columns.tolist(), _legs(design, laid, ends))
+    cabled = joined_frames([rows.drop(rows.index[index]), _joined(near)]).sort_index()
     is_bought = cabled["cable"] != ""
-    return pd.concat([cabled[is_bought], _joined(far), _joined(legs), cabled[~is_bought]], ignore_index=True)
+    return joined_frames([cabled[is_bought], _joined(far), _joined(legs), cabled[~is_bought]]).reset_index(drop=True)
 
 
 def _far_run_m(embedded: Embedded, wiring: Wiring, link: int, way: PatchedLink, ends: _PanelEnds) -> float:
@@ -67,7 +63,7 @@ def _of_leg(embedded: Embedded, way: PatchedLink, port: RackPort) -> str:
     return positions and f"{positions} of {way.trunk.name} leg {way.leg.number}"
 
 
-def _joined(rows: pd.DataFrame) -> pd.DataFrame:
+def _joined(rows: Frame) -> Frame:
     """Rows of one link each with their bundle, and a label at each end: from here to there."""
     near, far = (rows[f"{side}_device"] + " " + rows[f"{side}_port"] for side in ("from", "to"))
     bundles = [route_name(racks) for racks in zip(rows["from_rack"], rows["to_rack"], strict=True)]

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fabopt.output.export.ends import HOSTS, part_numbers, taken, units_of
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file, workbook_file
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.catalog import Switch
@@ -20,9 +21,6 @@ from fabopt.schema.structure import LastGroup
 from fabopt.units import gbps, grouped, mbps
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PORT_COLUMNS = (
     *("fabric", "rack", "unit", "device", "product", "cage", "form_factor", "port", "gbps", "state"),
@@ -43,13 +41,11 @@ def files_of(asked: Exported) -> Files:
     return {"ports.csv": csv_file(table), "ports.xlsx": book}
 
 
-def port_map(design: Design, wiring: Wiring) -> pd.DataFrame:
+def port_map(design: Design, wiring: Wiring) -> Frame:
     """One row a port of a switch with ``PORT_COLUMNS``, switch by switch, cage by cage."""
-    import pandas as pd
-
     ports = _Ports(design, wiring)
     rows = (port for row, role in enumerate(wiring.devices.role) if role not in HOSTS for port in ports.of_switch(row))
-    table = pd.DataFrame(rows, columns=list(PORT_COLUMNS))
+    table = frame_of(PORT_COLUMNS, rows)
     return table.assign(module=part_numbers(design, table["module"].tolist()))
 
 

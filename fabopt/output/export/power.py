@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.halls import Hall, hall_of, unknown_words
 from fabopt.output.export.sheets import csv_file
 from fabopt.schema.floor import Floor
 from fabopt.schema.product import OUTLETS
 from fabopt.wiring.design_file import Embedded
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 POWER_COLUMNS = (
     *("rack", "feed_a_w", "feed_b_w", "one_feed_w", "breaker_share", "outlets_c13", "outlets_c19"),
@@ -30,10 +27,8 @@ def files_of(asked: Exported) -> Files:
     return {"power.csv": csv_file(power_table(hall_of(asked), feeds))}
 
 
-def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
+def power_table(hall: Hall, feeds: int) -> Frame:
     """One row a rack with ``POWER_COLUMNS``: each feed's share in use, and all on one at makers' maximum."""
-    import pandas as pd
-
     rows = []
     for rack, devices in hall.by_rack.items():
         used_w = sum(device.power_w for device in devices)
@@ -54,7 +49,7 @@ def power_table(hall: Hall, feeds: int) -> pd.DataFrame:
             there = strips = "in the rack as it is sold"
         row = (rack, *amounts, share, *counts, part.usable_power_w, unknown, outlets["C15"], there, strips)
         rows.append(row)
-    return pd.DataFrame(rows, columns=list(POWER_COLUMNS))
+    return frame_of(POWER_COLUMNS, rows)
 
 
 def _outlets_there(floor: Floor) -> str:

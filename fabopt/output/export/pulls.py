@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,14 +19,12 @@ from fabopt.operate.model import numbered_devices
 from fabopt.operate.ports import names_of
 from fabopt.output.export.cables import is_pulled, moves, schedule, stage_names
 from fabopt.output.export.changes import work_on_base
+from fabopt.output.export.frames import Frame
 from fabopt.output.terminal.floor import OPTICAL, class_of
 from fabopt.schema.design import Design
 from fabopt.units import plural
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring, at_stage
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NUMBER = re.compile(r"(\d{1,9})")
 
@@ -37,7 +34,7 @@ class Pair:
     """Two racks, or groups of devices, and the rows of the cable schedule between them, in the order of pulling."""
 
     name: str
-    rows: pd.DataFrame
+    rows: Frame
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,8 @@ class Visit:
     """
 
     stage: str
-    moves: pd.DataFrame
-    moved: pd.DataFrame
+    moves: Frame
+    moved: Frame
     pairs: tuple[Pair, ...]
 
 
@@ -89,7 +86,7 @@ def place(rack: str, unit: float, device: str, port: str) -> str:
 _ENDS = ("bundle", "cable", "from_device", "to_device")
 
 
-def _pairs(rows: pd.DataFrame, groups: dict[str, str], is_glass: dict[str, bool]) -> Iterator[Pair]:
+def _pairs(rows: Frame, groups: dict[str, str], is_glass: dict[str, bool]) -> Iterator[Pair]:
     """The pairs of a stage, those with the longest run first, those within a rack last; ``is_glass``: by part."""
     ends: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for cable, near, far in zip(rows["cable"], rows["from_device"], rows["to_device"], strict=True):
@@ -113,7 +110,7 @@ def _pairs(rows: pd.DataFrame, groups: dict[str, str], is_glass: dict[str, bool]
         yield Pair(str(name), pair.iloc[order])
 
 
-def _is_within(pair: pd.DataFrame) -> bool:
+def _is_within(pair: Frame) -> bool:
     """Whether all cables of a pair stay within a rack."""
     return bool(((pair["from_rack"] == pair["to_rack"]) & (pair["from_rack"] != "")).all())
 

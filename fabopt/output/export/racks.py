@@ -6,7 +6,6 @@ Rack elevations as sheets, to scale: a rack unit and the 19 inches between the r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from fabopt.floor.rack_rules import KeptUnits
 from fabopt.output.export.elevation import (
@@ -22,6 +21,7 @@ from fabopt.output.export.elevation import (
     watts_text,
 )
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.orders import code_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.output.sheet.model import (
@@ -44,10 +44,6 @@ from fabopt.output.words import printable
 from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Millimetres of a rack unit of 44.45 mm; with it the 482.6 mm of a front panel (IEC 60297) and a frame of 600 mm.
 UNIT = 4.4
@@ -253,14 +249,12 @@ def _drawings(design: Design, elevation: Elevation, mark: str) -> Iterator[tuple
             yield f"{name}{ending}.svg", svg(drawing(elevation, rows, design.case.name, rear, mark)).encode()
 
 
-def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, float]]) -> pd.DataFrame:
+def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, float]]) -> Frame:
     """One row a device or a run of kept units, with ``RACK_COLUMNS``, rack by rack from the top down.
 
     Last, without a rack, the power of modules in attachments and of active cables: with them the power of all rows but
     attachments is that of the cluster. The heights of all rows but panels and those that are kept are its rack units.
     """
-    import pandas as pd
-
     places = {rack.id: place for place, rack in enumerate(rack for row in elevation.rows for rack in row.racks)}
     rows = [
         (
@@ -289,7 +283,7 @@ def rack_list(design: Design, elevation: Elevation, loose: Iterable[tuple[str, f
     ]
     rows.sort(key=lambda row: (places[row[0]], -row[1]))
     rows += [("", 0, 0.0, what, LOOSE, "", "", "", watts, "", "") for what, watts in loose]
-    return pd.DataFrame(rows, columns=list(RACK_COLUMNS))
+    return frame_of(RACK_COLUMNS, rows)
 
 
 # -- text -----------------------------------------------------------------------------------------------------------

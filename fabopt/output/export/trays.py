@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fabopt.floor.fill import PER_MM2, SIDES, room_of, section_of
 from fabopt.floor.racks import height_m
 from fabopt.floor.routes import TrayRoutes
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.output.export.trunks import cabling_of
 from fabopt.schema.catalog import Cable, Fibre, Panel, Trunk
@@ -28,9 +29,6 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import legs_of
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import RackPort
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TRAY_COLUMNS = (
     *("segment", "cables", "mm2", "fill", "kg_m", "kind", "limit", "rank"),
@@ -106,13 +104,11 @@ class _Section:
         )
 
 
-def tray_table(design: Design, wiring: Wiring) -> pd.DataFrame:
+def tray_table(design: Design, wiring: Wiring) -> Frame:
     """One row a segment of a tray, and a side of a rack, with any cable, with ``TRAY_COLUMNS``.
 
     ``InputError`` without a floor plan.
     """
-    import pandas as pd
-
     embedded = Embedded(design)
     if not embedded.case.site.has_floor:
         problem = "there are no trays: the case has no floor plan"
@@ -124,7 +120,7 @@ def tray_table(design: Design, wiring: Wiring) -> pd.DataFrame:
         for sections in (list(_in_trays(embedded, legs)), list(_at_sides(embedded, legs)))
         for section, rank in _ranked(sections)
     ]
-    return pd.DataFrame(rows, columns=list(TRAY_COLUMNS))
+    return frame_of(TRAY_COLUMNS, rows)
 
 
 def placed_legs(embedded: Embedded, wiring: Wiring) -> Iterator[Leg]:

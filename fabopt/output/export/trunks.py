@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fabopt.errors import InputError, fault
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.parts.polarity import Mated, mated, polish_of
 from fabopt.schema.catalog import Transceiver
@@ -19,9 +19,6 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
 from fabopt.wiring.structured import PulledTrunk, RackPort, StructuredCabling, TrunkLeg, structured_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BODY_COLUMNS = ("outer_mm", "kg_m")
 TRUNK_COLUMNS = (
@@ -99,14 +96,12 @@ def whole_wiring(asked: Exported) -> Wiring:
     return asked.wiring if asked.options.stage is None else wiring_of(asked.design)
 
 
-def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> pd.DataFrame:
+def trunk_table(design: Design, wiring: Wiring, stage: int | None = None) -> Frame:
     """One row a leg with ``TRUNK_COLUMNS``, trunk by trunk, of those of a stage; between cassettes one for each port.
 
     ``InputError`` without trunks.
     """
-    import pandas as pd
-
-    return pd.DataFrame(_rows(design, wiring, stage), columns=list(TRUNK_COLUMNS))
+    return frame_of(TRUNK_COLUMNS, _rows(design, wiring, stage))
 
 
 def port_name(port: RackPort | None) -> str:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fabopt.floor.loads import base_m2
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.halls import Hall, hall_of, unknown_words
 from fabopt.output.export.sheets import csv_file
 from fabopt.output.export.trays import placed_legs
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WEIGHT_COLUMNS = ("rack", "kg", "kg_m2", "limit_kg", "cables_kg", "unknown")
 # What no source weighs, however the rack is filled.
@@ -51,10 +49,8 @@ def hanging(embedded: Embedded, wiring: Wiring) -> dict[str, Hanging]:
     return dict(racks)
 
 
-def weight_table(hall: Hall, cables: Mapping[str, Hanging]) -> pd.DataFrame:
+def weight_table(hall: Hall, cables: Mapping[str, Hanging]) -> Frame:
     """One row a rack with ``WEIGHT_COLUMNS``: the known weight of its devices, at least that where some is unknown."""
-    import pandas as pd
-
     rows = []
     for rack, devices in hall.by_rack.items():
         kg, hangs = sum(device.kg or 0.0 for device in devices), cables.get(rack, Hanging())
@@ -69,4 +65,4 @@ def weight_table(hall: Hall, cables: Mapping[str, Hanging]) -> pd.DataFrame:
         ]
         told = "; ".join(filter(None, unknown))
         rows.append((rack, round(kg, 3), round(kg / base, 1), hall.most_kg(rack), round(hangs.kg, 3), told))
-    return pd.DataFrame(rows, columns=list(WEIGHT_COLUMNS))
+    return frame_of(WEIGHT_COLUMNS, rows)

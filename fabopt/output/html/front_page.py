@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -20,19 +19,16 @@ from fabopt.output.charts.points import (
     why_not,
 )
 from fabopt.output.charts.style import PAGE_PALETTE, svg
+from fabopt.output.front_columns import some_columns
 from fabopt.output.html.rendering import drawn, render
 from fabopt.output.slots import slots_at
 from fabopt.output.steps import (
-    COLUMN as CUT_OFF,
-    cut_off_cell,
     gpus_of,
-    marginal_unit,
     ratio_of,
     step_of,
-    tells_cut_off,
 )
-from fabopt.output.words import COLUMN, count, dollars, left_out_cell
-from fabopt.schema.design import Front, FrontPoint
+from fabopt.output.words import count
+from fabopt.schema.design import Front
 from fabopt.schema.version import VERSION
 
 _NOTHING = "-"
@@ -85,8 +81,9 @@ def front_table(front: Front, links: Mapping[int, str] = MappingProxyType({})) -
         keys = [Quantity(key).title for key in front.keys]
     columns = [("point", False), *((key, True) for key in keys), ("design", False)]
     columns += [("GPUs", True), ("ratio", True), *((metric.title, True) for metric in metrics)]
-    more = _Optional(front)
-    columns = [(_capitalized(title), numbers) for title, numbers in (*columns, *more.columns())]
+    more = list(some_columns(front))
+    columns += [(column.title, column.is_number) for column in more]
+    columns = [(_capitalized(title), numbers) for title, numbers in columns]
     rows, details, pages = [], [], []
     for number, point in shown_points(front):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
@@ -94,49 +91,10 @@ def front_table(front: Front, links: Mapping[int, str] = MappingProxyType({})) -
         gpus = gpus_of(point)
         size = _NOTHING if gpus is None else count(gpus), ratio_of(point) or _NOTHING
         label = shown_label(front, point) or why_not(point)
-        rows.append((str(number), *settings, label, *size, *figures, *more.cells(point)))
+        rows.append((str(number), *settings, label, *size, *figures, *(column.cell(point) for column in more)))
         pages.append(links.get(number, ""))
         details.append(tuple(text for text in (point.summary, slots_at(front, number), step_of(front, number)) if text))
     return FrontTable(tuple(columns), tuple(rows), tuple(details), 1 + len(front.keys), tuple(pages))
-
-
-@dataclass(frozen=True)
-class _Optional:
-    """Columns that only some fronts have."""
-
-    front: Front
-
-    @cached_property
-    def _with_marginal(self) -> bool:
-        return any(point.marginal is not None for point in self.front.points)
-
-    @cached_property
-    def _with_knee(self) -> bool:
-        return any(point.knee for point in self.front.points)
-
-    @cached_property
-    def _with_left_out(self) -> bool:
-        return any(point.rules_left_out for point in self.front.points)
-
-    def columns(self) -> Iterator[tuple[str, bool]]:
-        if self._with_marginal:
-            yield f"$ per {marginal_unit(self.front)} more", True
-        if self._with_knee:
-            yield "", False
-        if tells_cut_off(self.front):
-            yield CUT_OFF, True
-        if self._with_left_out:
-            yield COLUMN, False
-
-    def cells(self, point: FrontPoint) -> Iterator[str]:
-        if self._with_marginal:
-            yield _NOTHING if point.marginal is None else dollars(point.marginal)
-        if self._with_knee:
-            yield "knee" if point.knee else ""
-        if tells_cut_off(self.front):
-            yield cut_off_cell(point)
-        if self._with_left_out:
-            yield left_out_cell(point.rules_left_out)
 
 
 def _metrics(front: Front, axes: Axes) -> list[Quantity]:

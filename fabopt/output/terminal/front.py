@@ -11,15 +11,13 @@ from rich.console import Console, ConsoleOptions, RenderableType, group
 from rich.measure import Measurement
 from rich.text import Text
 
+from fabopt.output.front_columns import FrontColumn, some_columns
 from fabopt.output.slots import slots_at
-from fabopt.output.steps import COLUMN as CUT_OFF, budget_of, causes_of, cut_off_cell, marginal_unit, tells_cut_off
+from fabopt.output.steps import budget_of, causes_of
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table
 from fabopt.output.words import (
-    COLUMN,
     begins_at_zero,
-    dollars,
-    left_out_cell,
     limit_name,
     listed,
     money,
@@ -139,16 +137,10 @@ def value_text(metric: str, value: int | float | str | None, to_the_watt: bool =
 def _table(front: Front) -> RenderableType:
     traded = [objective.metric for objective in front.objectives]
     shown = list(dict.fromkeys([*traded, "capex_usd", "power_w"]))
-    has_marginal = any(point.marginal is not None for point in front.points)
     columns = [(key.rpartition(".")[2], True) for key in front.keys]
     columns += [(metric, True) for metric in shown]
-    columns += [(f"$ per {marginal_unit(front)} more", True)] if has_marginal else []
-    has_knee = any(point.knee for point in front.points)
-    columns += [("", False)] if has_knee else []
-    tells_loss = tells_cut_off(front)
-    columns += [(CUT_OFF, True)] if tells_loss else []
-    has_left_out = any(point.rules_left_out for point in front.points)
-    columns += [(COLUMN, False)] if has_left_out else []
+    more = list(some_columns(front))
+    columns += [(column.title, column.is_number) for column in more]
     rows: list[list[str]] = []
     what: list[str] = []
     before, told = 0, ""
@@ -157,7 +149,7 @@ def _table(front: Front) -> RenderableType:
             rows.append(["", *[""] * len(columns)])
             what.append(f"{MORE} {some(number - before - 1, 'point')} between")
         point = front.points[number - 1]
-        row = _row(front, point, shown, has_marginal, has_knee, tells_loss, has_left_out)
+        row = _row(front, point, shown, more)
         rows.append([str(number), *row[:-1]])
         what.append(_as_above(front.points[before - 1], point) if before and row[-1] == told else row[-1])
         before, told = number, row[-1]
@@ -245,26 +237,11 @@ def _numbers_shown(front: Front) -> Sequence[int]:
     return sorted({*knees, *(last * step // (FEW_SHOWN - 1) + 1 for step in range(FEW_SHOWN))})
 
 
-def _row(
-    front: Front,
-    point: FrontPoint,
-    shown: Sequence[str],
-    has_marginal: bool,
-    has_knee: bool,
-    tells_loss: bool,
-    has_left_out: bool,
-) -> list[str]:
+def _row(front: Front, point: FrontPoint, shown: Sequence[str], more: Sequence[FrontColumn]) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
     traded = {objective.metric for objective in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]
-    if has_marginal:
-        cells.append("-" if point.marginal is None else dollars(point.marginal))
-    if has_knee:
-        cells.append("knee" if point.knee else "")
-    if tells_loss:
-        cells.append(cut_off_cell(point))
-    if has_left_out:
-        cells.append(left_out_cell(point.rules_left_out))
+    cells += [column.cell(point) for column in more]
     return [*cells, point.summary if point.totals is not None else _why(point)]
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.verify.evidence import Evidence
-from fabopt.verify.link_kinds import LinkKind, most_connectors, ports_per_connector
+from fabopt.verify.link_kinds import LinkKind, ListedRow, most_connectors, ports_per_connector
 from fabopt.wiring.model import Ints
 
 
@@ -30,6 +30,13 @@ class CabledAssembly:
     def parts(self) -> tuple[str, str, str]:
         """(Near module, cable, far module); empty for none."""
         return self.near.id if self.near else "", self.cable_or_fibre.id, self.far.id if self.far else ""
+
+    @cached_property
+    def row(self) -> ListedRow:
+        """The parts as a row of the file has them."""
+        part = self.cable_or_fibre
+        cable, fibre = (part, None) if isinstance(part, Cable) else (None, part)
+        return ListedRow(self.kind.rows[0].listed, cable, self.near, self.far, fibre)
 
     @cached_property
     def ports(self) -> tuple[int, int]:

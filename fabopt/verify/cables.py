@@ -6,12 +6,9 @@ from collections import Counter
 
 import numpy as np
 
-from fabopt.schema.catalog import Cable, Fibre, Transceiver
 from fabopt.units import some, summed
-from fabopt.verify.assemblies import CabledAssembly
-from fabopt.verify.fit import cable_faults, fibre_joins, form_fits, loss_fits, works_together
+from fabopt.verify.fit import optics_agree, parts_fit, reach_fits
 from fabopt.verify.floor_runs import measures_attachments, through_trunks, ways_m
-from fabopt.verify.link_kinds import CageEnd, ListedRow
 from fabopt.verify.proof import Proof, coded, combined, distinct, repeated
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints, Mask
@@ -56,48 +53,13 @@ def wires_fit_cages(proof: Proof, cabling: FabricCabling) -> None:
     """
     protocol, cables = cabling.fabric.designed.protocol, cabling.cables
     for assembly in cabling.assemblies:
-        for part in (
-            assembly.near,
-            assembly.far,
-            assembly.cable_or_fibre if isinstance(assembly.cable_or_fibre, Cable) else None,
-        ):
-            if part is not None and part.protocols and protocol not in part.protocols:
-                proof.holds(False, f"{assembly.name}: {part.id} does not speak {protocol}")
-        if isinstance(assembly.cable_or_fibre, Cable):
-            faults = cable_faults(assembly.cable_or_fibre, assembly.kind)
-            proof.holds(not faults, f"{assembly.name}: {faults[0] if faults else ''}")
-            proof.holds(assembly.near is None and assembly.far is None, f"{assembly.name}: a cable with modules")
-        else:
-            _fibre_fits(proof, assembly, assembly.cable_or_fibre)
-        medium = (
-            assembly.cable_or_fibre.medium
-            if isinstance(assembly.cable_or_fibre, Cable)
-            else assembly.cable_or_fibre.fibre
-        )
+        row, where = assembly.row, assembly.name
+        parts_fit(proof, where, assembly.kind, row, protocol)
+        optics_agree(proof, where, assembly.kind, row, protocol)
+        proof.holds(row.cable is None or (row.near is None and row.far is None), f"{where}: a cable with modules")
         media = {cables.medium[cable] for cable in np.unique(cabling.links.cable[assembly.rows]).tolist()}
-        proof.equal(f"{assembly.name}: medium", media, {medium})
-        proof.note(f"{assembly.name} {medium}")
-
-
-def _fibre_fits(proof: Proof, assembly: CabledAssembly, fibre: Fibre) -> None:
-    near, far = assembly.kind.near, assembly.kind.far
-    proof.holds(assembly.far is not None, f"{assembly.name}: no module at the far end")
-    for module, end in ((assembly.near, near), (assembly.far, far)):
-        if module is not None:
-            fits = all(form_fits(module.form_factor, cage) for cage in end.cages) and _works(module, end)
-            proof.holds(fits, f"{assembly.name}: {module.id} does not go into the cage")
-            proof.equal(f"{assembly.name}: fibre of {module.id}", module.fibre, fibre.fibre)
-    if assembly.near is not None and assembly.far is not None:
-        standards = assembly.near.standard_by_split.get(near.split), assembly.far.standard_by_split.get(far.split)
-        proof.holds(
-            None not in standards and standards[0] == standards[1], f"{assembly.name}: standards are {standards}"
-        )
-    joins = ListedRow(assembly.kind.rows[0].listed, near=assembly.near, far=assembly.far, fibre=fibre)
-    proof.holds(fibre_joins(assembly.kind, joins), f"{assembly.name} does not join the connectors")
-
-
-def _works(module: Transceiver, end: CageEnd) -> bool:
-    return all(works_together(module, product) for product in end.products)
+        proof.equal(f"{where}: medium", media, {row.medium})
+        proof.note(f"{where} {row.medium}")
 
 
 def wires_join_cages(proof: Proof, cabling: FabricCabling) -> None:
@@ -168,18 +130,7 @@ def wires_cover_runs(proof: Proof, cabling: FabricCabling) -> None:
         lengths = np.unique(cables.length_m[cable]).tolist()
         offered = {float(length.m) for length in assembly.cable_or_fibre.lengths if length.price_usd is not None}
         proof.holds(offered.issuperset(lengths), f"{assembly.name}: {lengths} m, on offer {sorted(offered)} m")
-        for part in (
-            assembly.near,
-            assembly.far,
-            assembly.cable_or_fibre if isinstance(assembly.cable_or_fibre, Cable) else None,
-        ):
-            reach = part.reach_m if part is not None else None
-            if part is not None and reach is not None:
-                proof.holds(
-                    max(lengths) <= reach, f"{assembly.name}: {max(lengths):g} m, {part.id} reaches {reach:g} m"
-                )
-        if isinstance(assembly.cable_or_fibre, Fibre):
-            loss_fits(proof, assembly.name, assembly.cable_or_fibre, max(lengths), (assembly.near, assembly.far))
+        reach_fits(proof, assembly.name, assembly.row, max(lengths))
         proof.note(f"{assembly.name} {', '.join(f'{length:g}' for length in lengths)} m")
 
 

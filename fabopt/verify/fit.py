@@ -72,30 +72,32 @@ def parts_fit_cages(proof: Proof, fabric: FabricEvidence) -> None:
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            for part in (row.near, row.far, row.cable):
-                if part is not None:
-                    _protocol_agrees(proof, kind, part, fabric.designed.protocol)
-                    retimed = is_equalised(part, kind)
-                    proof.holds(retimed, f"{kind.name}: {part.id} does not retime, and a cage does not equalise")
-            for module, end in ((row.near, kind.near), (row.far, kind.far)):
-                if module is not None:
-                    speaks = _split_speaks(module, end.split, fabric.designed.protocol)
-                    proof.holds(speaks, f"{kind.name}: {module.id} at {end.split} runs another protocol")
-            if row.cable is not None:
-                faults = cable_faults(row.cable, kind)
-                proof.holds(not faults, f"{kind.name}: {row.cable.id}: {faults[0] if faults else ''}")
-            for module, end in ((row.near, kind.near), (row.far, kind.far)):
-                if module is not None:
-                    _module_fits(proof, kind.name, module, end)
+            parts_fit(proof, kind.name, kind, row, fabric.designed.protocol)
         proof.note(f"{kind.name} {kind.near.split or 'open'} to {kind.far.split}")
 
 
-def _protocol_agrees(proof: Proof, kind: LinkKind, part: Transceiver | Cable, protocol: str) -> None:
+def parts_fit(proof: Proof, where: str, kind: LinkKind, row: ListedRow, protocol: str) -> None:
+    """Modules or a cable fit the cages at both ends of a kind of links, and run its protocol."""
+    for part in (row.near, row.far, row.cable):
+        if part is not None:
+            _protocol_agrees(proof, where, kind, part, protocol)
+            proof.holds(is_equalised(part, kind), f"{where}: {part.id} does not retime, and a cage does not equalise")
+    if row.cable is not None:
+        faults = cable_faults(row.cable, kind)
+        proof.holds(not faults, f"{where}: {row.cable.id}: {faults[0] if faults else ''}")
+    for module, end in ((row.near, kind.near), (row.far, kind.far)):
+        if module is not None:
+            speaks = _split_speaks(module, end.split, protocol)
+            proof.holds(speaks, f"{where}: {module.id} at {end.split} runs another protocol")
+            _module_fits(proof, where, module, end)
+
+
+def _protocol_agrees(proof: Proof, where: str, kind: LinkKind, part: Transceiver | Cable, protocol: str) -> None:
     agrees = not part.protocols or protocol in part.protocols
-    proof.holds(agrees, f"{kind.name}: {part.id} speaks {part.protocols}, not {protocol}")
+    proof.holds(agrees, f"{where}: {part.id} speaks {part.protocols}, not {protocol}")
     for end in (kind.near, kind.far):
         for product in end.products if isinstance(part, Cable) else ():
-            proof.holds(works_together(part, product), f"{kind.name}: {part.id} does not work with {product.id}")
+            proof.holds(works_together(part, product), f"{where}: {part.id} does not work with {product.id}")
 
 
 def _split_speaks(module: Transceiver, split: str, protocol: str) -> bool:
@@ -191,19 +193,24 @@ def optics_speak_alike(proof: Proof, fabric: FabricEvidence) -> None:
     """
     for kind in all_kinds(fabric):
         for row in kind.rows:
-            if row.fibre is None:
-                continue
-            for module in (row.near, row.far):
-                if module is not None:
-                    proof.equal(f"{kind.name}: fibre of {module.id}", module.fibre, row.fibre.fibre)
-            if row.near is not None and row.far is not None:
-                near = row.near.standard_by_split.get(kind.near.split)
-                far = row.far.standard_by_split.get(kind.far.split)
-                proof.equal(f"{kind.name}: standard of {row.near.id}", near, far)
-            proof.holds(fibre_joins(kind, row), f"{kind.name}: {row.fibre.id} does not join the connectors")
-            speaks = not row.fibre.protocols or fabric.designed.protocol in row.fibre.protocols
-            proof.holds(speaks, f"{kind.name}: {row.fibre.id} is for {row.fibre.protocols}")
+            optics_agree(proof, kind.name, kind, row, fabric.designed.protocol)
         proof.note(f"{kind.name} {', '.join(row.listed.medium for row in kind.rows)}")
+
+
+def optics_agree(proof: Proof, where: str, kind: LinkKind, row: ListedRow, protocol: str) -> None:
+    """Modules and the fibre between them belong together; nothing to prove of a cable."""
+    if row.fibre is None:
+        return
+    for module in (row.near, row.far):
+        if module is not None:
+            proof.equal(f"{where}: fibre of {module.id}", module.fibre, row.fibre.fibre)
+    if row.near is not None and row.far is not None:
+        near = row.near.standard_by_split.get(kind.near.split)
+        far = row.far.standard_by_split.get(kind.far.split)
+        proof.equal(f"{where}: standard of {row.near.id}", near, far)
+    proof.holds(fibre_joins(kind, row), f"{where}: {row.fibre.id} does not join the connectors")
+    speaks = not row.fibre.protocols or protocol in row.fibre.protocols
+    proof.holds(speaks, f"{where}: {row.fibre.id} is for {row.fibre.protocols}")
 
 
 def fibre_joins(kind: LinkKind, row: ListedRow) -> bool:
@@ -264,16 +271,23 @@ def cables_fit_reach(proof: Proof, fabric: FabricEvidence) -> None:
                 proof.holds(shortest is bought or is_no_cheaper(bought, shortest), f"{told} is {length}: it is cheaper")
             else:
                 proof.equal(told, length, min(offered, default=None))
-            for part in (row.near, row.far, row.cable):
-                reach = part.reach_m if part is not None else None
-                if part is not None and reach is not None and length is not None:
-                    proof.holds(length <= reach, f"{kind.name}: {length} m, {part.id} reaches {reach:g} m")
-            if row.fibre is not None and length is not None:
-                loss_fits(proof, kind.name, row.fibre, length, (row.near, row.far))
+            if length is not None:
+                reach_fits(proof, kind.name, row, length)
             proof.note(f"{kind.name} {row.cable_or_fibre.id} {length} m for {kind.run_m:g} m")
 
 
-def loss_fits(proof: Proof, where: str, fibre: Fibre, length_m: float, modules: tuple[Transceiver | None, ...]) -> None:
+def reach_fits(proof: Proof, where: str, row: ListedRow, length_m: float) -> None:
+    """A length is within the reach of every part, and its loss within the budget of each module."""
+    for part in (row.near, row.far, row.cable):
+        if part is not None and part.reach_m is not None:
+            proof.holds(length_m <= part.reach_m, f"{where}: {length_m:g} m, {part.id} reaches {part.reach_m:g} m")
+    if row.fibre is not None:
+        _loss_fits(proof, where, row.fibre, length_m, (row.near, row.far))
+
+
+def _loss_fits(
+    proof: Proof, where: str, fibre: Fibre, length_m: float, modules: tuple[Transceiver | None, ...]
+) -> None:
     """Loss inside a fibre and of its glass is within the budget of each module, where both are known."""
     if fibre.loss_db is None:
         return

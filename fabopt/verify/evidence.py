@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 
+from fabopt.network.free_ports import HOST_TIERS, HostTier
 from fabopt.rules.defaults import RACK_SPREAD, is_kept
 from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
@@ -274,14 +275,14 @@ class FabricEvidence:
         )
 
     @cached_property
-    def racks_of_hosts(self) -> dict[str, tuple[str, ...]]:
+    def racks_of_hosts(self) -> dict[HostTier, tuple[str, ...]]:
         """The rack of every leaf and spine, by tier, where ports of attachments are spread over racks; else empty."""
         places, case = self.designed.places, self.evidence.case
         if not places.leaf or self.evidence.design.rules is None:
             return {}
         if not (is_kept(case.rules, RACK_SPREAD) and case.site.rack_rules.spread_attachments):
             return {}
-        return {tier: tuple(rack for rack, _ in getattr(places, tier)) for tier in ("leaf", "spine")}
+        return {tier: tuple(rack for rack, _ in getattr(places, tier)) for tier in HOST_TIERS}
 
     @property
     def is_direct(self) -> bool:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import lcm
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.schema.attachment import Attachment
+from fabopt.network.free_ports import HOST_TIERS, Exchange, Guest, Hosts, HostTier, dealt_to_free_ports
+from fabopt.schema.attachment import Attachment, HostPort
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
 from fabopt.schema.product import Cage
 from fabopt.units import some
 from fabopt.verify.bandwidth import class_ratios
-from fabopt.verify.clos_counts import Exchanged
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.floor_runs import measures_attachments
 from fabopt.verify.growth import numbers_at_last, stage_of
@@ -28,24 +30,21 @@ from fabopt.wiring.design_file import item_at
 # -- tiers of an attachment on free ports -----------------------------------------------------------------------------
 
 
-RANKS = ("leaf", "spine")
-
-
-def _allowed(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]:
+def _allowed(fabric: FabricEvidence, attachment: Attachment) -> tuple[HostTier, ...]:
     """The tiers that the case allows an attachment."""
     if comes_by_stage(fabric, attachment):
-        return RANKS[:1]
-    return RANKS if attachment.placed_on == "any" else (attachment.placed_on,)
+        return HOST_TIERS[:1]
+    return HOST_TIERS if attachment.placed_on == "any" else (attachment.placed_on,)
 
 
-def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[str, ...]:
+def tiers_for(fabric: FabricEvidence, attachment: Attachment) -> tuple[HostTier, ...]:
     """The tiers whose switches may have an attachment's next port, by the file.
 
     Tiers of its other ports, and tiers where no parts are bought for it, or where the parts of other ports fit too: the
     cages are alike, and a length on offer is long enough. Other parts that could join it are not in the file.
     """
     allowed = _allowed(fabric, attachment)
-    there = [tier for tier in RANKS[: fabric.num_tiers] if tier in allowed]
+    there = [tier for tier in HOST_TIERS[: fabric.num_tiers] if tier in allowed]
     used = {tier for tier, _ in fabric.designed.free_ports.get(attachment.name, ())} & set(there)
     joined = {tier for tier in there if any(_parts_fit_tier(fabric, attachment, own, tier) for own in used)}
     return tuple(tier for tier in there if tier in used | joined)
@@ -107,18 +106,18 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
     """
     wanted = {attachment.name: attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"}
     proof.equal("attachments on free ports", list(fabric.designed.free_ports), list(wanted))
-    tiers = {role: _Switches.of(fabric, role) for role in RANKS[: fabric.num_tiers]}
-    exchanged, dealt = _exchanged(fabric, tiers), _all_dealt(fabric, tiers)
+    tiers = {role: _Switches.of(fabric, role) for role in HOST_TIERS[: fabric.num_tiers]}
+    racks, kinds = fabric.racks_of_hosts, {tier: switches.kinds for tier, switches in tiers.items()}
+    exchange, dealt = Exchange(racks, kinds) if racks else None, _dealt(fabric, list(wanted.values()), tiers)
     for index, (name, attachment) in enumerate(wanted.items()):
         places = fabric.designed.free_ports.get(name, ())
         proof.equal(f"ports of {name}", len(places), attachment.ports)
         strange = sorted({tier for tier, _ in places} - set(_allowed(fabric, attachment)) & set(tiers))
         proof.equal(f"tiers of {name} that the case does not allow", strange, [])
         moves = not (in_service_of(fabric, attachment) or comes_by_stage(fabric, attachment))
-        for port, (place, expected) in enumerate(zip(places, dealt[name], strict=False), 1):
-            if expected is not None and moves:
-                expected = exchanged.of(expected, index)
-            proof.equal(f"switch of port {port} of {name}", place, expected)
+        for port, (place, expected) in enumerate(zip(places, dealt[index], strict=False), 1):
+            exchanged = exchange.next(expected, index) if exchange is not None and moves else expected
+            proof.equal(f"switch of port {port} of {name}", place, exchanged)
         of_tier = Counter(tier for tier, _ in places)
         proof.note(f"{name} " + ", ".join(f"{some(of_tier[tier], 'port')} on {tier}s" for tier in sorted(of_tier)))
 
@@ -137,95 +136,59 @@ def comes_by_stage(fabric: FabricEvidence, attachment: Attachment) -> bool:
     return fabric.evidence.case.base is not None and attachment.name not in elsewhere
 
 
-def _all_dealt(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> dict[str, list[tuple[str, int] | None]]:
-    """The switch of every port of the attachments on free ones, before exchange between racks, by name; None where no
-    switch has a free port.
+def _dealt(
+    fabric: FabricEvidence, attachments: Sequence[Attachment], tiers: Mapping[HostTier, _Switches]
+) -> list[tuple[HostPort, ...]]:
+    """The switch of every port of attachments on free ones, before exchange between racks: dealt as
+    ``fabopt.network.free_ports`` does, to the ports that are counted here. Raises ``ValueError`` if these are too few.
     """
-    listed = [attachment for attachment in fabric.wanted.attachments if attachment.placed_on != "leaf"]
-    guests = {attachment.name: _Guest.of(fabric, attachment, tiers) for attachment in listed}
-    for attachment in listed:
-        there = fabric.designed.free_ports.get(attachment.name, ())[: in_service_of(fabric, attachment)]
-        guests[attachment.name].stay(there)
-    on_leaves = [attachment for attachment in listed if comes_by_stage(fabric, attachment)]
-    for stage in range(1, len(fabric.evidence.stage_names)):
-        for attachment in on_leaves:
-            guests[attachment.name].take(sum(attachment.adds[stage : stage + 1]), stage)
-    for attachment in listed:
-        if attachment not in on_leaves:
-            guests[attachment.name].take(attachment.ports - in_service_of(fabric, attachment), 0)
-    return {name: guest.places for name, guest in guests.items()}
+    guests = [_guest(fabric, attachment) for attachment in attachments]
+    places = dealt_to_free_ports(guests, {tier: switches.hosts for tier, switches in tiers.items()})
+    if places is None:
+        raise ValueError("free ports are too few")
+    return places
 
 
-class _Guest(NamedTuple):
-    """An attachment whose ports find their switches; ``own``: its ports on each, ``loads``: Mb/s of one, by tier."""
-
-    tiers: dict[str, _Switches]
-    own: dict[str, NDArray[np.int64]]
-    loads: dict[str, Fraction]
-    places: list[tuple[str, int] | None]
-
-    @staticmethod
-    def of(fabric: FabricEvidence, attachment: Attachment, tiers: dict[str, _Switches]) -> _Guest:
-        """An attachment without ports yet. With ports on spines alone it is dealt over these."""
-        places = fabric.designed.free_ports.get(attachment.name, ())
-        is_on_spines = {tier for tier, _ in places} == {"spine"}
-        reach = {tier: tiers[tier] for tier in (["spine"] if is_on_spines else tiers_for(fabric, attachment))}
-        loads = {"leaf": Fraction(0), "spine": Fraction(0)}
-        if attachment.counts:
-            index = [other.name for other in fabric.wanted.attachments].index(attachment.name)
-            speed, limits = fabric.down("leaf").port_mbps, fabric.oversubscription_limits
-            loads = {"leaf": speed / class_ratios(fabric)[index], "spine": speed / limits["spine"]}
-        own = {tier: np.zeros(len(switches.free), dtype=np.int64) for tier, switches in reach.items()}
-        return _Guest(reach, own, loads, [])
-
-    def stay(self, there: Sequence[tuple[str, int]]) -> None:
-        """Keep ports where they are, where there is a port."""
-        for place in there:
-            role, switch = place
-            switches = self.tiers.get(role)
-            fits = switches is not None and switch < len(self.own[role]) and switches.ports[switch] > 0
-            if switches is not None and fits:
-                switches.take(switch, self.own[role], self.loads[role])
-            self.places.append(place if fits else None)
-
-    def take(self, ports: int, stage: int) -> None:
-        """Put more ports on the switches in turn that are there at a stage."""
-        for _ in range(ports):
-            nexts = [
-                (*key, RANKS.index(tier))
-                for tier, switches in self.tiers.items()
-                if (key := switches.next(self.own[tier], self.loads[tier], stage)) is not None
-            ]
-            best = min(nexts, key=lambda choice: (choice[0], choice[1], choice[3], choice[2]), default=None)
-            if best is None:
-                self.places.append(None)
-                continue
-            tier, number = RANKS[best[3]], best[2]
-            self.tiers[tier].take(number, self.own[tier], self.loads[tier])
-            self.places.append((tier, number))
+def _guest(fabric: FabricEvidence, attachment: Attachment) -> Guest:
+    """An attachment without ports but those in service. With ports on spines alone it is dealt over these."""
+    places = fabric.designed.free_ports.get(attachment.name, ())
+    index = [other.name for other in fabric.wanted.attachments].index(attachment.name)
+    spine = _load(fabric, fabric.oversubscription_limits["spine"]) if attachment.counts else 0
+    loads = {"leaf": _loads_on_leaves(fabric)[index], "spine": spine}
+    is_on_spines = {tier for tier, _ in places} == {"spine"}
+    reach = HOST_TIERS[1:] if is_on_spines else tiers_for(fabric, attachment)
+    load = {tier: loads[tier] if _has_uplinks(fabric, tier) else 0 for tier in reach}
+    later = (0, *attachment.adds[1 : len(fabric.evidence.stage_names)]) if comes_by_stage(fabric, attachment) else ()
+    return Guest(attachment.ports, load, places[: in_service_of(fabric, attachment)], later)
 
 
-def _exchanged(fabric: FabricEvidence, tiers: dict[str, _Switches]) -> Exchanged:
-    """Exchanges of equal switches, so that ports are in different racks; none without a floor."""
-    kinds = {tier: switches.kinds for tier, switches in tiers.items()}
-    return Exchanged(fabric.racks_of_hosts, kinds)
+def _unit(fabric: FabricEvidence) -> int:
+    """Parts of a Mb/s in which loads at every ratio are whole."""
+    ratios = [*class_ratios(fabric), *fabric.oversubscription_limits.values()]
+    return lcm(*(ratio.numerator for ratio in ratios))
+
+
+def _load(fabric: FabricEvidence, ratio: Fraction, role: str = "leaf") -> int:
+    """Load of a port of a tier on its uplinks at a ratio, in ``_unit``."""
+    return int(fabric.down(role).port_mbps * _unit(fabric) / ratio)
+
+
+def _loads_on_leaves(fabric: FabricEvidence) -> list[int]:
+    """Load of a port of each attachment on the uplinks of a leaf; 0 of those that do not count."""
+    ratios = zip(fabric.wanted.attachments, class_ratios(fabric), strict=True)
+    return [_load(fabric, ratio) if attachment.counts else 0 for attachment, ratio in ratios]
+
+
+def _has_uplinks(fabric: FabricEvidence, role: str) -> bool:
+    """Whether uplinks of a tier limit what is on its switches."""
+    return not fabric.is_direct and fabric.tier(role).up is not None
 
 
 class _Switches(NamedTuple):
-    """The leaves or spines, in arrays of shape (switches,).
+    """The leaves or spines without attachments on free ports; ``kinds``: equal for switches that may be exchanged."""
 
-    Free ports before, ports of attachments on free ones, remaining cages and ports, and the Mb/s that uplinks still
-    carry. ``kinds``: equal for switches that may be exchanged; ``stages``: that install them.
-    """
-
-    free: NDArray[np.int64]
-    taken: NDArray[np.int64]
-    cages: NDArray[np.int64]
-    ports: NDArray[np.int64]
-    carried: list[Fraction] | None
-    lanes: int
+    hosts: Hosts
     kinds: list[tuple[int, ...]]
-    stages: NDArray[np.int64]
 
     @staticmethod
     def of(fabric: FabricEvidence, role: str) -> _Switches:
@@ -244,9 +207,9 @@ class _Switches(NamedTuple):
         left, ports = cages - -(-occupied // lanes), most - uplinks - occupied
         if fabric.down(role).port_mbps != fabric.down("leaf").port_mbps:
             left = left * 0
-        free, stages = np.clip(np.minimum(left * lanes, ports), 0, None), _stages(fabric, role, len(used))
-        kinds = _kinds(fabric, role, used, stages == 0)
-        return _Switches(free, free * 0, left, ports, _spare_uplink_mbps(fabric, role, used), lanes, kinds, stages)
+        stages = _stages(fabric, role, len(used))
+        hosts = Hosts(left, ports, lanes, _spare_uplinks(fabric, role, used), tuple(stages.tolist()))
+        return _Switches(hosts, _kinds(fabric, role, used, stages == 0))
 
     @staticmethod
     def _of_equals(fabric: FabricEvidence) -> _Switches:
@@ -262,30 +225,7 @@ class _Switches(NamedTuple):
         if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
             cages -= mesh.most_cages(fabric.up("leaf").ports)
         left, ports = cages - -(-used // lanes), _most_ports(switch) - tier.up_ports - used
-        free = np.clip(np.minimum(left * lanes, ports), 0, None)
-        kinds: list[tuple[int, ...]] = [(own,) for own in servers.tolist()]
-        return _Switches(free, free * 0, left, ports, None, lanes, kinds, free * 0)
-
-    def next(self, own: NDArray[np.int64], load: Fraction, stage: int) -> tuple[int, int, int] | None:
-        """The next switch of the tier that is there at a stage, as (ports taken, minus free ports before, number);
-        ``own``: of the attachment. After the first stage free ports do not count.
-        """
-        fits = (self.stages <= stage) & (self.ports > 0) & ((self.cages > 0) | (own % self.lanes > 0))
-        before = self.free * (stage == 0)
-        order = np.lexsort((-before, self.taken))
-        for number in order[fits[order]].tolist():
-            if not load or self.carried is None or self.carried[number] >= load:
-                return int(self.taken[number]), -int(before[number]), number
-        return None
-
-    def take(self, number: int, own: NDArray[np.int64], load: Fraction) -> None:
-        """Put one more port of an attachment on a switch."""
-        self.cages[number] -= own[number] % self.lanes == 0 and self.cages[number] > 0
-        self.ports[number] -= 1
-        self.taken[number] += 1
-        own[number] += 1
-        if self.carried is not None:
-            self.carried[number] -= load
+        return _Switches(Hosts(left, ports, lanes, (0,) * number), [(own,) for own in servers.tolist()])
 
 
 def _kinds(
@@ -360,21 +300,17 @@ def _of_own_last_group(fabric: FabricEvidence, leaves: int) -> NDArray[np.bool_]
     return fabric.clos.is_of_last(np.arange(leaves))
 
 
-def _spare_uplink_mbps(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> list[Fraction] | None:
-    """Mb/s that the uplinks of each switch carry besides the traffic below it, as a list; None without uplinks."""
-    tier, clos = fabric.tier(role), fabric.clos
-    if tier.up is None:
-        return None
-    ups = (_uplinks(fabric, role, len(used)) * fabric.up(role).port_mbps).tolist()
-    speed = fabric.down(role).port_mbps
+def _spare_uplinks(fabric: FabricEvidence, role: str, used: NDArray[np.int64]) -> tuple[int, ...]:
+    """What the uplinks of each switch carry besides the traffic below it, in ``_unit``; 0 without uplinks."""
+    if not _has_uplinks(fabric, role):
+        return (0,) * len(used)
+    unit, limit = _unit(fabric), fabric.oversubscription_limits[role]
+    ups = [int(number) * fabric.up(role).port_mbps for number in _uplinks(fabric, role, len(used))]
     if role == "spine":
-        limit = fabric.oversubscription_limits["spine"]
-        return [up - int(links) * speed / limit for up, links in zip(ups, used, strict=True)]
-    counts = [attachment.counts for attachment in fabric.wanted.attachments]
-    ratios = class_ratios(fabric)
-    return [
-        up
-        - servers * speed / fabric.oversubscription_limits["leaf"]
-        - sum(ports * speed / ratio for ports, ratio, count in zip(attached, ratios, counts, strict=True) if count)
-        for up, (servers, attached) in zip(ups, clos.dealt_leaves, strict=True)
-    ]
+        load = _load(fabric, limit, "spine")
+        return tuple(unit * up - int(links) * load for up, links in zip(ups, used, strict=True))
+    loads = [_load(fabric, limit), *_loads_on_leaves(fabric)]
+    return tuple(
+        unit * up - sum(map(mul, loads, (servers, *attached)))
+        for up, (servers, attached) in zip(ups, fabric.clos.dealt_leaves, strict=True)
+    )

@@ -14,6 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
@@ -26,6 +27,7 @@ from fabopt.verify import verified_in_turn, verify
 from fabopt.verify.clos_counts import ClosCounts
 from fabopt.verify.proof import BROUGHT, QUESTIONS
 from fabopt.verify.rules import DESIGN_RULES, FABRIC_RULES, FILE_RULES, MONEY_RULES, WIRING_RULES
+from tests.oracles import brute_dealt_ports as brute
 from tests.paths import few_or_many
 from tests.samples.older import as_written_by
 from tests.samples.verify_fixtures import (
@@ -650,8 +652,8 @@ def test_ports_in_racks_are_on_the_leaves_of_the_wiring(
     paired: bool,
     rng: random.Random,
 ) -> None:
-    """Leaf by leaf as the verifier deals them, in one stage or several, whatever rack each leaf is in; where leaves are
-    in pairs, those of every two neighbouring ports of an even number are on one.
+    """Leaf by leaf as they are dealt one by one, in one stage or several, whatever rack each leaf is in; where leaves
+    are in pairs, those of every two neighbouring ports of an even number are on one. The verifier counts the same.
     """
     sizes = tuple(accumulate(steps)) if grows else ()
     adds = [own[: max(1, len(sizes))] for own in adds]
@@ -673,6 +675,11 @@ def test_ports_in_racks_are_on_the_leaves_of_the_wiring(
         leaf_racks=tuple(racks), paired=paired, **given,
     )  # fmt: skip
     assert [list(own) for _, own in clos.dealt_leaves] == cabled
+    group_of = numbers.group_of_leaf(np.arange(len(racks)))
+    at_stages = [numbers.servers_of_groups(group_of, size).tolist() for size in sizes or (servers,)]
+    leaves = [brute.LeafKind(of_leaf, of_leaf[-1], False) for of_leaf in zip(*at_stages, strict=True)]
+    in_pairs = paired and rails % 2 == 0
+    assert list(map(list, brute.dealt_over_leaves(leaves, adds, grows, racks, in_pairs))) == cabled
 
 
 @given(st.integers(1, 20), st.integers(1, 4), st.integers(1, 3), st.booleans(), st.integers(1, 9), st.integers(1, 9))

@@ -10,6 +10,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding
+from fabopt.output.export.orders import QuoteTable, write_table
 from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     new_book,
@@ -65,7 +66,7 @@ def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[t
     }
     _summary(book.add_worksheet("Summary"), formats, summary)
     _redlined(book.add_worksheet("Redlined quote"), formats, quote, comparison)
-    _findings(book.add_worksheet("Findings"), formats, comparison.findings)
+    write_table(book.add_worksheet("Findings"), formats, _finding_table(comparison.findings))
     set_feet(book, f"{quote.file}: redlined")
     book.close()
     return stream.getvalue()
@@ -82,7 +83,8 @@ def _summary(sheet: Worksheet, formats: dict[str, Format], lines: Sequence[tuple
 
 
 def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, comparison: QuoteComparison) -> None:
-    _head(sheet, formats, [(title, width) for title, width, _ in _COLUMNS])
+    write_headings(sheet, [(title, width) for title, width, _ in _COLUMNS], formats["head"])
+    sheet.freeze_panes(1, 0)
     rows = [*_quoted_rows(quote, comparison), *_missing_rows(comparison)]
     for row, (look, cells) in enumerate(rows, start=1):
         for column, value in enumerate(cells):
@@ -91,11 +93,6 @@ def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, compar
         wrapped = zip(cells, _COLUMNS, strict=True)
         set_height(sheet, row, [(str(value), width) for value, (_, width, kind) in wrapped if kind == "wrap"])
     sheet.autofilter(0, 0, max(1, len(rows)), len(_COLUMNS) - 1)
-
-
-def _head(sheet: Worksheet, formats: dict[str, Format], columns: Sequence[tuple[str, float]]) -> None:
-    write_headings(sheet, columns, formats["head"])
-    sheet.freeze_panes(1, 0)
 
 
 def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:
@@ -134,11 +131,7 @@ def _missing_rows(comparison: QuoteComparison) -> Iterator[tuple[str, list[objec
             ]  # fmt: skip
 
 
-def _findings(sheet: Worksheet, formats: dict[str, Format], findings: Sequence[QuoteFinding]) -> None:
-    _head(sheet, formats, list(zip(FINDING_COLUMNS, _WIDTHS, strict=True)))
-    for row, finding in enumerate(findings, start=1):
-        for column, name in enumerate(FINDING_COLUMNS):
-            style = "money" if name == "usd" else "wrap" if name == "text" else "text"
-            write_cell(sheet, row, column, getattr(finding, name), formats[style])
-        set_height(sheet, row, [(finding.text, _WIDTHS[-1])])
-    sheet.autofilter(0, 0, max(1, len(findings)), len(FINDING_COLUMNS) - 1)
+def _finding_table(findings: Sequence[QuoteFinding]) -> QuoteTable:
+    looks = {"usd": "money", "text": "wrap"}
+    columns = [(name, width, looks.get(name, "text")) for name, width in zip(FINDING_COLUMNS, _WIDTHS, strict=True)]
+    return QuoteTable(columns, [[getattr(finding, name) for name in FINDING_COLUMNS] for finding in findings])

@@ -21,6 +21,7 @@ from fabopt.output.export.cash import write_cash
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks
 from fabopt.output.export.offers import write_offers
 from fabopt.output.export.orders import (
+    QuoteTable,
     body_of,
     code_of,
     delivery_table,
@@ -91,8 +92,6 @@ _SOME: tuple[dict[str, tuple[str, float, str]], ...] = (
 # Of each product; and where any price is a vendor's offer.
 _MAKER, _VENDOR = ("Maker", 16.0, "text"), ("Vendor", 16.0, "text")
 _KIND, _QUANTITY, _UNIT, _TOTAL, _POWER = "D", "I", "K", "L", "M"
-# The first column after the power: terms of orders.
-_TERMS = 13
 _PRICES = (
     ("Id", 32),
     ("Vendor", 16),
@@ -284,65 +283,50 @@ def _assumptions(content: dict[str, Any], within: str = "") -> Iterator[tuple[st
 
 
 def _bill(sheet: Worksheet, formats: dict[str, Format], design: Design) -> None:
+    """The bill, in which totals follow from quantities and prices, and sums below it."""
     rows = orderable(design)
     shown = [column for columns in _SOME if has_any(rows, columns) for column in columns.items()]
     has_offers = any(design.parts.get(row.id, {}).get("sold_by") for row in rows)
     titles = share_titles(design)
     more = [(titles.get(name, title), width, style) for name, (title, width, style) in shown]
+    parts = [body_of(design, row) or {} for row in rows]
+    cells = [
+        (
+            *(line, *_bill_cells(row, part)),
+            *(_said(getattr(row, name), style) for name, (_, _, style) in shown),
+            *_makers(row, part, has_offers),
+        )
+        for line, (row, part) in enumerate(zip(rows, parts, strict=True), start=1)
+    ]
     columns = (*_BILL, *more, _MAKER, *([_VENDOR] if has_offers else []))
-    write_headings(sheet, [(title, width) for title, width, _ in columns], formats["head"])
-    for line, row in enumerate(rows, start=1):
-        _bill_row(sheet, formats, line, row, body_of(design, row) or {})
-        for column, (name, (_, _, style)) in enumerate(shown, start=len(_BILL)):
-            value = getattr(row, name)
-            if value is not None and (value or style != "count"):
-                write_cell(sheet, line, column, value, formats[style])
-        part = body_of(design, row) or {}
-        makers = [part.get("vendor") if row.charge is None else None, *([seller_of(part)] if has_offers else [])]
-        for column, maker in enumerate(makers, start=len(_BILL) + len(shown)):
-            write_cell(sheet, line, column, maker, formats["text"])
-    last = len(rows) + 1
-    sheet.freeze_panes(1, 0)
+    write_table(sheet, formats, QuoteTable(columns, cells))
+    for row_at, row in enumerate(rows, start=2):
+        if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
+            formula = f"={_QUANTITY}{row_at}*{_UNIT}{row_at}"
+            sheet.write_formula(f"{_TOTAL}{row_at}", formula, formats["money"], row.total_usd)
     if rows:
-        sheet.autofilter(0, 0, len(rows), len(columns) - 1)
-        _subtotals(sheet, formats, rows, last)
+        _subtotals(sheet, formats, rows, len(rows) + 1)
 
 
-def _bill_row(sheet: Worksheet, formats: dict[str, Format], line: int, row: BomRow, part: dict[str, Any]) -> None:
-    values: list[object] = [
-        line,
-        row.stage,
-        row.fabric,
-        row.kind,
-        row.id,
-        row.part_number,
-        row.description,
-        row.length_m,
-    ]
-    values += [row.quantity, row.in_use, row.unit_price_usd]
-    for column, value in enumerate(values):
-        write_cell(sheet, line, column, value, formats[_BILL[column][2]])
-    wrapped = zip(values, _BILL, strict=False)
-    set_height(sheet, line, [(str(value), width) for value, (_, width, style) in wrapped if value and style == "wrap"])
-    row_at = line + 1
-    if round(row.quantity * row.unit_price_usd, 2) == round(row.total_usd, 2):
-        formula = f"={_QUANTITY}{row_at}*{_UNIT}{row_at}"
-        sheet.write_formula(f"{_TOTAL}{row_at}", formula, formats["money"], row.total_usd)
-    else:
-        sheet.write_number(f"{_TOTAL}{row_at}", row.total_usd, formats["money"])
-    sheet.write_number(f"{_POWER}{row_at}", row.power_w, formats["number"])
-    terms: list[object] = [
-        row.spares or None,
-        row.single_price_usd,
-        row.break_from,
-        row.present_value_usd,
-        row.lead_time_weeks,
-    ]
-    terms += [row.order_by_month, row.order_by]
-    source = price_source(part, row.length_m)
-    known: list[object] = [basis_of(part, row.length_m), source.get("date")] if part else []
-    for column, value in enumerate([*terms, *known], start=_TERMS):
-        write_cell(sheet, line, column, value, formats[_BILL[column][2]])
+def _bill_cells(row: BomRow, part: dict[str, Any]) -> Sequence[object]:
+    """The cells of a line, as in ``_BILL`` after its number; ``part``: its product or charge, empty if unknown."""
+    known = (basis_of(part, row.length_m), price_source(part, row.length_m).get("date")) if part else (None, None)
+    return (
+        *(row.stage, row.fabric, row.kind, row.id, row.part_number, row.description, row.length_m, row.quantity),
+        *(row.in_use, row.unit_price_usd, row.total_usd, row.power_w, row.spares or None, row.single_price_usd),
+        *(row.break_from, row.present_value_usd, row.lead_time_weeks, row.order_by_month, row.order_by, *known),
+    )
+
+
+def _said(value: object, style: str) -> object:
+    """A cell of a column that not all bills have: a count of none is no cell."""
+    return None if style == "count" and not value else value
+
+
+def _makers(row: BomRow, part: dict[str, Any], has_offers: bool) -> list[str | None]:
+    """The maker of a line's product; then its vendor where any price is a vendor's offer."""
+    maker = part.get("vendor") if row.charge is None else None
+    return [maker, *([seller_of(part)] if has_offers else [])]
 
 
 def _subtotals(sheet: Worksheet, formats: dict[str, Format], rows: Sequence[BomRow], last: int) -> None:

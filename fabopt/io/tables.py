@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Sequence
 
 from fabopt.errors import InputError, fault
 from fabopt.io.library import MAX_LIST_LINES, check_lines, check_values
+from fabopt.units import some
 
 # The columns of point-to-point.csv that say what is joined; its others are of no account.
 COLUMNS = ("A-Node Name", "A-Port", "Z-Node Name", "Z-Port")
@@ -35,29 +37,54 @@ def text_of(data: bytes, file: str) -> str:
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
+class TitledTable:
+    """A table with a title row, of which the others are read one by one; lines before it with ``#`` are comments.
+
+    ``titles``: as they are written, ``line``: of the title row, from 1.
+    """
+
+    def __init__(self, text: str, file: str) -> None:
+        self.file, self.line = file, 1
+        stream = io.StringIO(text, newline="")
+        while (position := stream.tell()) is not None and (line := stream.readline()).startswith("#"):
+            self.line += 1
+        stream.seek(position)
+        self._reader = csv.reader(stream, delimiter=max(_DELIMITERS, key=line.count))
+        self.titles = [title.strip() for title in next(self._read(), (0, []))[1]]
+
+    def _read(self) -> Iterator[tuple[int, list[str]]]:
+        try:
+            yield from ((self.line - 1 + self._reader.line_num, row) for row in self._reader)
+        except csv.Error as error:
+            where = f"line {self.line - 1 + self._reader.line_num}"
+            raise InputError([fault(self.file, where, f"not a table: {error}")]) from None
+
+    def rows(self, is_whole: bool = True) -> Iterator[tuple[int, list[str]]]:
+        """Rows that are not empty, without outer spaces, each with its line in the file.
+
+        ``InputError`` where ``is_whole`` and a row has other than as many values as there are titles.
+        """
+        for line, row in self._read():
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            if is_whole and len(cells) != len(self.titles):
+                what = f"a row of {some(len(cells), 'value')} under {some(len(self.titles), 'title')}"
+                raise InputError([fault(self.file, f"line {line}", what, hint="is the file cut off?")])
+            yield line, cells
+
+
 def rows_of(text: str, file: str, columns: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
     """Each row with its line in the file: the values of some columns, whatever their order and letter case.
 
-    Lines that begin with ``#`` before the title row are comments.
     Raises ``InputError`` where a column is missing, or a row has other than as many values as the title row.
     """
-    lines = text.splitlines(keepends=True)
-    comments = next((number for number, line in enumerate(lines) if not line.startswith("#")), len(lines))
-    delimiter = max(_DELIMITERS, key="".join(lines[comments : comments + 1]).count)
-    reader = csv.reader(lines[comments:], delimiter=delimiter)
-    try:
-        titles = [title.strip().lower() for title in next(reader, [])]
-        places = [titles.index(column.lower()) for column in columns if column.lower() in titles]
-        if len(places) < len(columns):
-            missing = [column for column in columns if column.lower() not in titles]
-            allowed = f"a title row with {', '.join(columns)}"
-            raise InputError([fault(file, f"line {comments + 1}", f"no column {', '.join(missing)}", allowed=allowed)])
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) != len(titles):
-                what = f"a row of {len(row)} values under {len(titles)} titles"
-                raise InputError([fault(file, f"line {comments + reader.line_num}", what)])
-            yield comments + reader.line_num, [row[place].strip() for place in places]
-    except csv.Error as error:
-        raise InputError([fault(file, f"line {comments + reader.line_num}", f"not a table: {error}")]) from None
+    table = TitledTable(text, file)
+    titles = [title.lower() for title in table.titles]
+    missing = [column for column in columns if column.lower() not in titles]
+    if missing:
+        allowed = f"a title row with {', '.join(columns)}"
+        what = f"no column {', '.join(missing)}"
+        raise InputError([fault(file, f"line {table.line}", what, allowed=allowed)])
+    places = [titles.index(column.lower()) for column in columns]
+    yield from ((line, [row[place] for place in places]) for line, row in table.rows())

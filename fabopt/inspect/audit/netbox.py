@@ -20,8 +20,9 @@ from fabopt.inspect.audit.tables import (
     links_of_table,
     metres_of,
     role_of_words,
-    table_rows,
 )
+from fabopt.io.recognition import bare
+from fabopt.io.tables import TitledTable
 from fabopt.units import some
 
 # Of the position of a rear port.
@@ -50,7 +51,7 @@ def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
     named: dict[str, str] = {}
     channels: dict[tuple[str, str], str] = {}
     for name, text in plain.items():
-        titles = set(table_rows(text, name)[0])
+        titles = set(_titles(TitledTable(text, name)))
         if {"name", "role"} <= titles and titles & {"devicetype", "type"}:
             devices |= dict(_devices(text, name))
             named |= {row["id"]: row["name"] for row in _dicts(text, name) if row.get("id")}
@@ -67,7 +68,7 @@ def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
 
 
 def _has_cables(text: str, file: str) -> bool:
-    titles = table_rows(text, file)[0]
+    titles = _titles(TitledTable(text, file))
     return "sideadevice" in titles or ("terminationa" in titles and has_both_ends(titles))
 
 
@@ -82,14 +83,13 @@ def _by_name(hand: HandMade, named: Mapping[str, str]) -> HandMade:
     )
 
 
+def _titles(table: TitledTable) -> list[str]:
+    return [bare(title) for title in table.titles]
+
+
 def _dicts(text: str, file: str) -> Iterator[dict[str, str]]:
-    titles, rows, line = table_rows(text, file)
-    for number, row in enumerate(rows, line + 1):
-        if row and len(row) != len(titles):
-            what = f"a row of {some(len(row), 'value')} under {some(len(titles), 'title')}"
-            raise InputError([fault(file, f"line {number}", what, hint="is the file cut off?")])
-        if row:
-            yield dict(zip(titles, (cell.strip() for cell in row), strict=True))
+    table = TitledTable(text, file)
+    yield from (dict(zip(_titles(table), row, strict=True)) for _, row in table.rows())
 
 
 def _devices(text: str, file: str) -> Iterator[tuple[str, HandDevice]]:

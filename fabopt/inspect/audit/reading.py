@@ -29,7 +29,6 @@ from fabopt.inspect.audit.tables import (
     has_both_ends,
     links_of_table,
     role_of_words,
-    table_rows,
 )
 from fabopt.inspect.sightings import cut_off
 from fabopt.io.library import (
@@ -44,7 +43,7 @@ from fabopt.io.library import (
 from fabopt.io.quote.values import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.io.recognition import bare
-from fabopt.io.tables import text_of
+from fabopt.io.tables import TitledTable, text_of
 from fabopt.io.text import parse_yaml
 
 _QUANTITY = ("quantityall", "quantity", "qty", "count", "pieces", "units", "menge")
@@ -81,7 +80,7 @@ _WHOLE = re.compile(r"[0-9]{1,3}(?:[,'.][0-9]{3})+|[0-9]{1,15}")
 
 def counts_of(text: str, file: str) -> HandMade:
     """The numbers of a table with a column of quantities, of YAML, or of lines with a name and a number each."""
-    titles, _, _ = table_rows(text, file)
+    titles = [bare(title) for title in TitledTable(text, file).titles]
     if any(title in _QUANTITY for title in titles) and any(title in _NAMES for title in titles):
         counts = HandCounts(parts=tuple(_bill(text, file)))
     else:
@@ -93,25 +92,20 @@ def counts_of(text: str, file: str) -> HandMade:
 
 
 def _bill(text: str, file: str) -> Iterator[CountedPart]:
-    titles, rows, line = table_rows(text, file)
+    table = TitledTable(text, file)
+    titles = [bare(title) for title in table.titles]
     quantity = next(titles.index(name) for name in _QUANTITY if name in titles)
     names = [titles.index(name) for name in _NAMES if name in titles]
     length = next((titles.index(name) for name in _LENGTH if name in titles), None)
     spares = next((titles.index(name) for name in _SPARES if name in titles), None)
-    number = line
-    try:
-        for number, row in enumerate(rows, line + 1):
-            if not any(cell.strip() for cell in row):
-                continue
-            if len(row) <= max(quantity, *names, -1 if length is None else length, -1 if spares is None else spares):
-                raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
-            name = next((row[place].strip() for place in names if row[place].strip()), "")
-            amount = whole(row[quantity])
-            if name and amount:
-                kept = 0 if spares is None else whole(row[spares]) or 0
-                yield CountedPart(number, name, amount, None if length is None else _decimal(row[length]), kept)
-    except csv.Error as error:
-        raise InputError([fault(file, f"line {number}", f"not a table: {error}")]) from None
+    for number, row in table.rows(is_whole=False):
+        if len(row) <= max(quantity, *names, -1 if length is None else length, -1 if spares is None else spares):
+            raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
+        name = next((row[place] for place in names if row[place]), "")
+        amount = whole(row[quantity])
+        if name and amount:
+            kept = 0 if spares is None else whole(row[spares]) or 0
+            yield CountedPart(number, name, amount, None if length is None else _decimal(row[length]), kept)
 
 
 def whole(text: str) -> int | None:

@@ -5,11 +5,9 @@ A design made by hand, as in its file: devices, links with cables, modules, or o
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from sys import intern
@@ -17,6 +15,7 @@ from typing import Literal, NamedTuple
 
 from fabopt.errors import InputError, fault
 from fabopt.io.recognition import bare
+from fabopt.io.tables import TitledTable
 from fabopt.units import some
 
 Role = Literal["server", "attachment", "leaf", "spine", "core", ""]
@@ -116,7 +115,6 @@ class HandMade:
     notes: tuple[str, ...] = ()
 
 
-_DELIMITERS = ",;\t"
 # What columns are called, letters and digits only; the first that is there counts.
 _A, _Z = "a_device", "z_device"
 _CALLED: Mapping[str, tuple[str, ...]] = {
@@ -150,28 +148,6 @@ _ROLE_WORDS: tuple[tuple[str, Role], ...] = (
     ("superspine", "core"), ("spine", "spine"), ("leaf", "leaf"), ("core", "core"),
     ("attachment", "attachment"), ("server", "server"), ("host", "server"), ("gpu", "server"),
 )  # fmt: skip
-
-
-class Row(NamedTuple):
-    """A row of a table: its line in the file, and its cells by column."""
-
-    line: int
-    cells: dict[str, str]
-
-
-def table_rows(text: str, file: str) -> tuple[list[str], Iterator[list[str]], int]:
-    """The title row of a table, its other rows, and the line of the title row. Lines before it with ``#`` are comments.
-
-    Rows are read one by one, whatever the size of the table.
-    """
-    stream = io.StringIO(text, newline="")
-    comments = 0
-    while (position := stream.tell()) is not None and (line := stream.readline()).startswith("#"):
-        comments += 1
-    stream.seek(position)
-    delimiter = max(_DELIMITERS, key=line.count)
-    reader = csv.reader(stream, delimiter=delimiter)
-    return [bare(title) for title in next(reader, [])], reader, comments + 1
 
 
 def _columns(titles: Sequence[str]) -> dict[str, int]:
@@ -267,33 +243,20 @@ def lane_name(port: str, lane: int) -> str:
 
 def links_of_table(text: str, file: str, kind: str) -> HandMade:
     """The links of a table with columns for both ends: point-to-point sheets, cable schedules, NetBox cables."""
-    titles, rows, line = table_rows(text, file)
+    table = TitledTable(text, file)
+    titles = [bare(title) for title in table.titles]
     places = _columns(titles)
     missing = [column.replace("_", " ") for column in _NEEDED if column not in places]
     if missing:
         allowed = "a title row such as A-Node Name, A-Type, A-Port, Z-Node Name, Z-Type, Z-Port"
-        raise InputError([fault(file, f"line {line}", f"no column for {', '.join(missing)}", allowed=allowed)])
-    reading, number = _Reading(), line
-    try:
-        for number, row in enumerate(rows, line + 1):
-            if any(cell.strip() for cell in row):
-                _take(reading, number, row, titles, places, file)
-    except csv.Error as error:
-        raise InputError([fault(file, f"line {number}", f"not a table: {error}")]) from None
+        raise InputError([fault(file, f"line {table.line}", f"no column for {', '.join(missing)}", allowed=allowed)])
+    reading = _Reading()
+    for number, row in table.rows():
+        feet = "lengthunit" in titles and row[titles.index("lengthunit")] == "ft"
+        reading.take(number, {column: row[place] for column, place in places.items()}, 0.3048 if feet else 1)
     if not reading.links:
         raise InputError([fault(file, "", "no link between two ports is in it")])
     return HandMade(file, kind, reading.devices, reading.links, reading.half)
-
-
-def _take(
-    reading: _Reading, number: int, row: list[str], titles: Sequence[str], places: Mapping[str, int], file: str
-) -> None:
-    if len(row) != len(titles):
-        what = f"a row of {some(len(row), 'value')} under {some(len(titles), 'title')}"
-        raise InputError([fault(file, f"line {number}", what, hint="is the file cut off?")])
-    cells = {column: row[place].strip() for column, place in places.items()}
-    feet = "lengthunit" in titles and row[titles.index("lengthunit")].strip() == "ft"
-    reading.take(number, cells, 0.3048 if feet else 1)
 
 
 def role_of_words(text: str) -> Role:

@@ -17,14 +17,10 @@ from fabopt.inspect.lldp_text import blocks, key_values, table
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 from fabopt.io.library import (
     MAX_LINES,
-    MAX_LIST_BYTES,
     STANDARD_STREAM,
     check_lines,
-    read_bytes,
-    read_standard_input,
-    shown,
 )
-from fabopt.io.tables import COLUMNS, text_of
+from fabopt.io.tables import COLUMNS, text_given
 from fabopt.units import some
 
 # -- links of InfiniBand as ``iblinkinfo`` and ``ibnetdiscover -p`` list them -----------------------------------------
@@ -162,9 +158,7 @@ def read(paths: Sequence[str]) -> Iterator[Discovery]:
     """The discoveries of files in order; a folder stands for its files. ``InputError`` for other files."""
     for path in paths:
         for file in _files(path):
-            data = read_standard_input() if file == STANDARD_STREAM else read_bytes(Path(file), MAX_LIST_BYTES)
-            name = "<standard input>" if file == STANDARD_STREAM else shown(Path(file))
-            yield from collected(text_of(data, name), name, device_of(file))
+            yield from collected(*text_given(file), device_of(file))
 
 
 def _files(path: str) -> list[str]:

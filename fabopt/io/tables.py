@@ -6,9 +6,19 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from fabopt.errors import InputError, fault
-from fabopt.io.library import MAX_LIST_LINES, check_lines, check_values
+from fabopt.io.library import (
+    MAX_LIST_BYTES,
+    MAX_LIST_LINES,
+    STANDARD_STREAM,
+    check_lines,
+    check_values,
+    read_bytes,
+    read_standard_input,
+    shown,
+)
 from fabopt.units import some
 
 # The columns of point-to-point.csv that say what is joined; its others are of no account.
@@ -16,6 +26,13 @@ COLUMNS = ("A-Node Name", "A-Port", "Z-Node Name", "Z-Port")
 _DELIMITERS = ",;\t"
 # What colours a line of a terminal.
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
+
+
+def text_given(path: str) -> tuple[str, str]:
+    """The text of a file (``-``: standard input), and its name in messages; ``InputError`` as of ``text_of``."""
+    is_stream = path == STANDARD_STREAM
+    file = "<standard input>" if is_stream else shown(Path(path))
+    return text_of(read_standard_input() if is_stream else read_bytes(Path(path), MAX_LIST_BYTES), file), file
 
 
 def text_of(data: bytes, file: str) -> str:

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from fabopt.errors import InputError, fault
@@ -23,14 +23,9 @@ from fabopt.inspect.acceptance.perftest import perftest_json, perftest_kind, per
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, servers_of, untagged
 from fabopt.io.library import (
     MAX_LINES,
-    MAX_LIST_BYTES,
-    STANDARD_STREAM,
     check_lines,
-    read_bytes,
-    read_standard_input,
-    shown,
 )
-from fabopt.io.tables import text_of
+from fabopt.io.tables import text_given
 
 # Above the name of perftest, and of its server.
 _DASHES, _BANNER = "-" * 9, re.compile(r"\*{9,}\s*$|\* Waiting for client")
@@ -39,14 +34,7 @@ _CLOSES = {"{": "}", "[": "]"}
 
 def measured(paths: Sequence[str]) -> list[MeasuredRun]:
     """All runs of files, in order; ``InputError`` for a file without a run."""
-    runs: list[MeasuredRun] = []
-    for path in paths:
-        if path == STANDARD_STREAM:
-            runs += runs_of(text_of(read_standard_input(), "<standard input>"), "<standard input>")
-        else:
-            file = shown(Path(path))
-            runs += runs_of(text_of(read_bytes(Path(path), MAX_LIST_BYTES), file), file)
-    return runs
+    return [run for path in paths for run in runs_of(*text_given(path))]
 
 
 def runs_of(text: str, file: str) -> list[MeasuredRun]:

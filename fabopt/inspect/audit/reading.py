@@ -36,14 +36,13 @@ from fabopt.io.library import (
     MAX_LIST_LINES,
     STANDARD_STREAM,
     read_bytes,
-    read_standard_input,
     shown,
     too_large,
 )
 from fabopt.io.quote.values import Sheet
 from fabopt.io.quote.workbook import OLE, ZIP, read_workbook
 from fabopt.io.recognition import bare
-from fabopt.io.tables import TitledTable, text_of
+from fabopt.io.tables import TitledTable, text_given, text_of
 from fabopt.io.text import parse_yaml
 
 _QUANTITY = ("quantityall", "quantity", "qty", "count", "pieces", "units", "menge")
@@ -338,11 +337,10 @@ def read_hand_made(path: str, kind: str) -> HandMade:
     """The design in a file, or in a folder of files of one fabric; ``InputError`` for files of another kind."""
     if kind not in KINDS:
         raise InputError([fault("--as", "", "no such kind of file", kind, allowed=", ".join(KINDS))])
-    if path == STANDARD_STREAM:
-        return hand_made_of(text_of(read_standard_input(), "<standard input>"), "<standard input>", kind)
     if os.path.isdir(path):
         return _of_folder(path, kind)
-    return hand_made_of(_text(path, kind), shown(Path(path)), kind)
+    text, file = text_given(path) if path == STANDARD_STREAM else (_text(path, kind), shown(Path(path)))
+    return hand_made_of(text, file, kind)
 
 
 def _of_folder(path: str, kind: str) -> HandMade:

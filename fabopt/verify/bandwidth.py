@@ -160,8 +160,7 @@ def uplinks_carry_demand(proof: Proof, fabric: FabricEvidence) -> None:
             continue
         limit = fabric.oversubscription_limits[boundary]
         shown = f"{boundary} {plain_fraction(ratio)} of {plain_fraction(limit)} allowed"
-        proof.holds(ratio <= limit, shown)
-        proof.note(shown)
+        proof.shows(ratio <= limit, shown)
     if not ratios:
         proof.note("one tier has no uplinks")
     else:
@@ -251,11 +250,9 @@ def figures_meet_demand(proof: Proof, fabric: FabricEvidence) -> None:
         if least is not None:
             given = getattr(metrics, name)
             shown = f"{name} {given} of {least} wanted"
-            proof.holds(given is not None and exact(given) + LAST_DIGIT / 2 >= exact(least), shown)
-            proof.note(shown)
+            proof.shows(given is not None and exact(given) + LAST_DIGIT / 2 >= exact(least), shown)
     if wanted.max_switch_hops is not None:
         shown = f"{metrics.max_switch_hops} switch hops of {wanted.max_switch_hops} allowed"
-        proof.holds(metrics.max_switch_hops <= wanted.max_switch_hops, shown)
-        proof.note(shown)
+        proof.shows(metrics.max_switch_hops <= wanted.max_switch_hops, shown)
     if not proof.noted:
         proof.note("no figure is asked for")

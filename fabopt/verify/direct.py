@@ -103,8 +103,7 @@ def flow_carries_demand(proof: Proof, fabric: FabricEvidence) -> None:
     for what, endpoint_mbps in (("bisection", cut(fabric)), ("all-to-all", _spread(fabric))):
         rate = endpoint_mbps * endpoints_of(fabric).of_gpu
         shown = f"{what} {_shown(rate)} of {_shown(wanted)} Gb/s per GPU demanded"
-        proof.holds(rate >= wanted, shown)
-        proof.note(shown)
+        proof.shows(rate >= wanted, shown)
 
 
 def figures_are_recomputed(proof: Proof, fabric: FabricEvidence) -> None:

@@ -167,8 +167,7 @@ def cuts_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
         ports = int(side[place].sum())
         fewer = Fraction(min(ports, len(place) - ports), whole_server)
         shown = f"{what}: {gbps(capacity)} Gb/s, {float(claimed * fewer / MBPS_PER_GBPS):g} claimed"
-        proof.holds(capacity >= claimed * fewer, shown)
-        proof.note(shown)
+        proof.shows(capacity >= claimed * fewer, shown)
 
 
 def _endpoints(cabling: FabricCabling) -> tuple[Ints, int]:

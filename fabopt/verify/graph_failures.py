@@ -116,8 +116,7 @@ def failures_leave_flow(proof: Proof, cabling: FabricCabling) -> None:
     for demand in fabric.wanted.survived:
         given = losses.left(*demand.failures) / MBPS_PER_GBPS
         shown = f"{plain_fraction(given)} of {demand.least_gbps} Gb/s per GPU wanted after {demand.survive}"
-        proof.holds(given + LAST_DIGIT >= exact(demand.least_gbps), shown)
-        proof.note(shown)
+        proof.shows(given + LAST_DIGIT >= exact(demand.least_gbps), shown)
     if not proof.noted:
         proof.note("the file says nothing of failures")
 

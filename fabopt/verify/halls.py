@@ -86,8 +86,7 @@ def routes_hold_fibres(proof: Proof, cabled: CabledDesign) -> None:
     for number, route in enumerate(evidence.case.site.routes):
         name = " to ".join(route.ends)
         told = f"{name}: {used.get(number, 0)} of {route.fibres or 'any number of'} fibres"
-        proof.holds(route.fibres is None or used.get(number, 0) <= route.fibres, told)
-        proof.note(told)
+        proof.shows(route.fibres is None or used.get(number, 0) <= route.fibres, told)
 
 
 def fibres_on_routes(design: Design, wiring: Wiring) -> dict[int, Counter[str]]:
@@ -278,8 +277,7 @@ def halls_carry_demand(proof: Proof, cabled: CabledDesign) -> None:
     for name, most in {fabric.name: fabric.hall_ratio for fabric in cabled.evidence.case.fabrics}.items():
         for hall, (inside, leaving) in gbps_of_halls(cabled.wiring, name).items() if most is not None else ():
             told = f"{name}: {float(inside):g} Gb/s of ports against {float(leaving):g} Gb/s that leave {hall}"
-            proof.holds(inside <= exact(most or 0) * leaving, told)
-            proof.note(told)
+            proof.shows(inside <= exact(most or 0) * leaving, told)
 
 
 def gbps_of_halls(wiring: Wiring, fabric: str) -> dict[str, tuple[Fraction, Fraction]]:

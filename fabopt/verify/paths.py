@@ -243,8 +243,7 @@ def bisection_carries_claim(proof: Proof, cabling: FabricCabling) -> None:
         needed = min(first, clos.servers - first) * (per_server.numerator // per_server.denominator)
         flow = _flow(cabling, first)
         where = f"{gbps(flow)} Gb/s between {some(first, 'server')} and {clos.servers - first}, {gbps(needed)} claimed"
-        proof.holds(flow >= needed, where)
-        proof.note(where)
+        proof.shows(flow >= needed, where)
     if clos.servers == 1:
         proof.note("one server has no halves")
 

@@ -49,6 +49,11 @@ class Proof:
         if not condition:
             self.broken.append(otherwise)
 
+    def shows(self, condition: bool, text: str) -> None:
+        """Demand a relation whose numbers are for the reader, whether it holds or not."""
+        self.holds(condition, text)
+        self.note(text)
+
     def note(self, text: str) -> None:
         """Add counts to the record, for the reader of a check that holds."""
         self.noted.append(text)

@@ -232,8 +232,7 @@ def _limits(proof: Proof, evidence: Evidence, where: str, limits: Limits, stage:
     ):
         if limit is not None:
             shown = f"{where}{name} {plain_fraction(used)} of {plain_fraction(exact(limit))}"
-            proof.holds(used <= exact(limit), shown)
-            proof.note(shown)
+            proof.shows(used <= exact(limit), shown)
 
 
 def objective_matches_totals(proof: Proof, evidence: Evidence) -> None:

@@ -81,7 +81,7 @@ def compare(request: Request, outputs: Outputs) -> int:
     if request.window is not None:
         wanted = replace(wanted, done=_done(wanted, request.window))
     names, reports = _names(request, wanted), list(read(request.files))
-    shown = Shown(design, wiring, as_built(wanted, reports, names), evidence.mark)
+    shown = Shown(design, wanted.whole, as_built(wanted, reports, names), evidence.mark, wanted.joined)
     if request.proposals is not None:
         told = proposed_names(wanted.plan, wanted.systems, reports, names)
         deliver(request.proposals, csv_bytes(("found", "planned"), told))

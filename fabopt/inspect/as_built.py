@@ -67,7 +67,7 @@ def as_built(wanted: WantedCables, discoveries: Iterable[Discovery], names: Name
     """
     cabling = cabling_of(discoveries, wanted.plan, names, wanted.systems)
     now = wanted.until_now(cabling)
-    comparison, walk = Comparison(now, cabling), Walk(wanted.wiring, now)
+    comparison, walk = Comparison(now, cabling), Walk(wanted.whole, now)
     there = sorted(cabling.joined)
     if wanted.base is None:
         return replace(_verdict(walk, comparison, comparison.links), cables=there)

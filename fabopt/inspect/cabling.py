@@ -228,7 +228,7 @@ class _Resolution:
             named = [(port, self.plan.links_of(PortName(host, port))) for _, port in sorted(ports.items())]
             rows = [(port, links[0]) for port, links in named if links]
             own = tuple(port for port, link in rows if link.protocol == protocol) or tuple(port for port, _ in rows)
-            hcas = self.systems.hcas if self.plan.devices[host].role == "server" else {}
+            hcas = self.systems.hcas(host) if self.plan.devices[host].role == "server" else {}
             self._ports[host, protocol] = HostPorts(
                 own,
                 tuple(port for port, link in rows if link.network in self._of_files),

@@ -239,9 +239,12 @@ class SystemNames:
     base: SystemNames | None = None
     _tables: dict[tuple[object, ...], list[NamedPorts]] = field(default_factory=dict)
 
-    @cached_property
-    def hcas(self) -> Mapping[NicPort, str]:
+    def hcas(self, server: str) -> Mapping[NicPort, str]:
         """Names of a server's RDMA devices by NIC and port."""
+        return self._hcas if self.base is None or server in self._rows else self.base.hcas(server)
+
+    @cached_property
+    def _hcas(self) -> Mapping[NicPort, str]:
         return hcas_by_port(self._embedded)
 
     @cached_property
@@ -258,24 +261,33 @@ class SystemNames:
         The naming scheme of a switch is the one by which most of its seen names are ports; among several the one by
         which most names of all switches of its product are planned ports.
         """
-        gone = {name: replace(device, row=-1 - device.row) for name, device in devices.items() if device.row < 0}
-        if self.base is not None and gone:
-            stay = {name: device for name, device in devices.items() if name not in gone}
-            return self.ports(stay, seen) | self.base.ports(gone, seen)
+        theirs = {name: device for name, device in devices.items() if name not in self._rows}
+        if self.base is not None and theirs:
+            own = {name: device for name, device in devices.items() if name in self._rows}
+            return self.ports(own, seen) | self.base.ports(theirs, seen)
         names = {name: {spelled_out(port) for port in seen.get(name, ())} for name in devices}
         hits: dict[str, Counter[int]] = defaultdict(Counter)
         for name, device in devices.items():
-            hits[self._product(device)].update(planned_by_way(self._ways(device), device, names[name]))
+            hits[self._product(name)].update(planned_by_way(self._ways(name, device), device, names[name]))
         return {
-            name: likeliest_ports(self._ways(device), names[name], hits[self._product(device)])
+            name: likeliest_ports(self._ways(name, device), names[name], hits[self._product(name)])
             for name, device in devices.items()
         }
 
-    def _product(self, device: PlannedDevice) -> str:
-        return self.wiring.devices.product[device.row]
+    def _most_lanes_of(self, name: str) -> int:
+        """Most ports of a cage of a switch, those in service among them; 0 where it is not there."""
+        own = self._most_lanes[self._rows[name]] if name in self._rows else 0
+        return own if self.base is None else max(own, self.base._most_lanes_of(name))
 
-    def _ways(self, device: PlannedDevice) -> list[NamedPorts]:
-        product, most = self._product(device), self._most_lanes[device.row]
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {name: row for row, name in enumerate(self.wiring.devices.name)}
+
+    def _product(self, name: str) -> str:
+        return self.wiring.devices.product[self._rows[name]]
+
+    def _ways(self, name: str, device: PlannedDevice) -> list[NamedPorts]:
+        product, most = self._product(name), self._most_lanes_of(name)
         key = product, device.protocol, most, tuple(sorted(device.lanes.items()))
         if key not in self._tables:
             is_ib = device.protocol == "infiniband"

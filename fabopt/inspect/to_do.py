@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import zip_longest
 from typing import Literal, NamedTuple, get_args
 
 from fabopt.inspect.cabling import FoundCabling
 from fabopt.inspect.planned import NO_PORT, CablePlan, PlannedDevice, PlannedLink, PortName, SystemNames, plan_of
 from fabopt.schema.design import Design
-from fabopt.schema.installed import base_of
+from fabopt.schema.installed import live_design
 from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.in_service import base_wiring
+from fabopt.wiring.joined import joined_wiring, together
 from fabopt.wiring.model import Wiring, wiring_at
 
 Ends = frozenset[PortName]
@@ -51,7 +52,8 @@ class DeviceToDo(NamedTuple):
 
 @dataclass(frozen=True)
 class WantedCables:
-    """What should be cabled of a design at a stage, from 0, beside what is in service if it goes on from that.
+    """What should be cabled of a design at a stage, from 0, beside what is in service if it goes on
+    from that or joins it.
 
     ``done``: ends of the links that should be there by now; None: those in service.
     """
@@ -64,25 +66,45 @@ class WantedCables:
     @cached_property
     def base(self) -> Wiring | None:
         """The wiring of what is in service; None without it."""
+        if self._joins:
+            return joined_wiring(self.design, wiring_of)
         return base_wiring(self.design, wiring_of)
 
     @cached_property
+    def _joins(self) -> bool:
+        return Embedded(self.design).case.joins is not None
+
+    @cached_property
+    def whole(self) -> Wiring:
+        """The wiring with that of what a pod joins."""
+        return together(self.wiring, self.base) if self._joins and self.base is not None else self.wiring
+
+    @cached_property
     def wirings(self) -> list[tuple[Design, Wiring]]:
-        """What is in service, if anything is, then the design; each with its wiring."""
-        service = base_of(Embedded(self.design).case)
-        there = [] if service is None or self.base is None else [(service, self.base)]
-        return [*there, (self.design, self.wiring)]
+        """What is in service, if anything is, then the design; each with its own wiring."""
+        said = Embedded(self.design).case.live
+        service, own = live_design(said), (self.design, self.wiring)
+        if said is None or service is None or self.base is None:
+            return [own]
+        if not self._joins:
+            return [(service, self.base), own]
+        return [*WantedCables(service, wiring_at(wiring_of(service), said.stage), said.stage).wirings, own]
+
+    @property
+    def joined(self) -> list[tuple[Design, Wiring]]:
+        """What a pod joins and the pod, each with its own wiring; none where it joins nothing."""
+        return self.wirings if self._joins else []
 
     @cached_property
     def systems(self) -> SystemNames:
         """Names of the ports of all devices."""
-        *there, whole = self.wirings
-        return SystemNames(*whole, SystemNames(*there[0]) if there else None)
+        first, *later = self.wirings
+        return reduce(lambda there, one: SystemNames(*one, there), later, SystemNames(*first))
 
     @cached_property
     def plan(self) -> CablePlan:
         """The plan, with what is in service and does not stay."""
-        plan = plan_of(self.wiring, self.stage)
+        plan = plan_of(self.whole, self.stage)
         return plan if self._there is None else _beside(plan, self._there, self.done)
 
     @cached_property
@@ -148,7 +170,7 @@ class WantedCables:
 
         A device is there if anything is seen of it; one with the name of one in service, if new links of it are.
         """
-        wirings = (self.base or self.wiring, wiring_at(self.wiring, self.stage))
+        wirings = (self.base or self.wiring, wiring_at(self.whole, self.stage))
         there, named = (dict.fromkeys(zip(one.devices.name, one.devices.product, strict=True)) for one in wirings)
         seen, names = cabling.devices | cabling.reporters, {name for name, _ in there}
         cabled = {port.device for link in now.links if _ends(link) in self.new for port in _ends(link)}

@@ -262,17 +262,26 @@ def wiring_at(wiring: Wiring, stage: int) -> Wiring:
     """The wiring at a stage, from 0. Rows are numbered anew, in the same order."""
     devices, cables = _there(wiring.devices.stage, stage), _there(wiring.cables.stage, stage)
     device_row, cable_row = _places(devices, len(wiring.devices)), _places(cables, len(wiring.cables))
-    links = _taken(at_stage(wiring, stage), np.flatnonzero(wiring.links.stage <= stage))
+    links = taken(at_stage(wiring, stage), np.flatnonzero(wiring.links.stage <= stage))
     links = replace(links, a=device_row[links.a], b=device_row[links.b], cable=cable_row[links.cable])
-    modules = _taken(wiring.modules, _there(wiring.modules.stage, stage))
+    modules = taken(wiring.modules, _there(wiring.modules.stage, stage))
     return replace(
         wiring,
-        devices=_taken(wiring.devices, devices),
+        devices=taken(wiring.devices, devices),
         links=links,
-        cables=_taken(wiring.cables, cables),
+        cables=taken(wiring.cables, cables),
         modules=replace(modules, device=device_row[modules.device]),
-        lent=_taken(wiring.lent, np.zeros(0, dtype=np.int64)),
+        lent=taken(wiring.lent, np.zeros(0, dtype=np.int64)),
     )
+
+
+def stacked(first: Table, second: Table) -> Table:
+    """The rows of two tables, one after the other."""
+    columns: dict[str, Any] = {}
+    for column in fields(first):
+        both = getattr(first, column.name), getattr(second, column.name)
+        columns[column.name] = np.concatenate(both) if isinstance(both[0], np.ndarray) else [*both[0], *both[1]]
+    return replace(first, **columns)
 
 
 def _there(stages: Ints, stage: int) -> Ints:
@@ -287,7 +296,7 @@ def _places(rows: Ints, size: int) -> Ints:
     return places
 
 
-def _taken(table: Table, rows: Ints) -> Table:
+def taken(table: Table, rows: Ints) -> Table:
     """Rows of a table."""
     chosen = rows.tolist()
     columns: dict[str, Any] = {column.name: getattr(table, column.name) for column in fields(table)}

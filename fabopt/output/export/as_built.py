@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,13 +29,14 @@ FINDING_COLUMNS = (
 @dataclass(frozen=True)
 class Shown:
     """Findings about a fabric, with the places of ports and the labels of cables; ``mark``: the words for a design that
-    is not proven.
+    is not proven; ``beside``: what a pod joins, each design with its wiring, which ``wiring`` has too.
     """
 
     design: Design
     wiring: Wiring
     result: AsBuilt
     mark: str = ""
+    beside: Sequence[tuple[Design, Wiring]] = ()
 
     @cached_property
     def _walk(self) -> Walk:
@@ -59,7 +60,9 @@ class Shown:
         """Texts of the labels of all cables under repair, by cable and port."""
         if not self.result.repairs:
             return {}
-        rows = schedule(self.design, self.wiring)
+        import pandas as pd
+
+        rows = pd.concat([schedule(*one) for one in self.beside or [(self.design, self.wiring)]])
         rows = rows.assign(cable=[near_cord(name) for name in rows["cable"]])
         rows = rows[rows["cable"].isin({move.cable for move in self.result.repairs})]
         return {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import zip_longest
 from typing import Literal, NamedTuple, get_args
 
@@ -98,8 +98,11 @@ class WantedCables:
     @cached_property
     def systems(self) -> SystemNames:
         """Names of the ports of all devices."""
-        first, *later = self.wirings
-        return reduce(lambda there, one: SystemNames(*one, there), later, SystemNames(*first))
+        names: SystemNames | None = None
+        for design, wiring in self.wirings:
+            names = SystemNames(design, wiring, names)
+        assert names is not None
+        return names
 
     @cached_property
     def plan(self) -> CablePlan:

@@ -186,15 +186,30 @@ class Twin(NamedTuple):
     product: Switch
 
 
+class SubnetThere(NamedTuple):
+    """A subnet in service that a pod joins: its ports of NICs and attachments; ports of hosts that manage it; of its
+    leaves that do, the most ports that each manages, None: any number.
+    """
+
+    nodes: int = 0
+    hosts: int = 0
+    most: tuple[int | None, ...] = ()
+
+    def managers(self, nodes: int) -> int:
+        """How many hosts and leaves manage ``nodes`` ports."""
+        return self.hosts + sum(most is None or nodes <= most for most in self.most)
+
+
 @dataclass(frozen=True, eq=False)
 class SubnetManagers:
     """The rule for one fabric. ``fewest``: managers of a subnet, where possible; ``twins``: on sale, by id of switch;
-    ``is_asked_for``: whether the case names the rule, so that it never yields.
+    ``is_asked_for``: whether the case names the rule, so that it never yields; ``there``: what a pod joins.
     """
 
     fewest: int
     twins: Mapping[str, Twin]
     is_asked_for: bool
+    there: SubnetThere | None = None
 
     def manages_as(self, switch: Switch, other: Switch) -> bool:
         """Whether designs with ``switch`` in place of all ``other`` can be managed as cheaply."""

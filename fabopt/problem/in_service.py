@@ -14,11 +14,12 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem, InService
 from fabopt.problem.interchangeable import Standing, beside_those_in_service
 from fabopt.problem.out_of_band import COUNTED, SWITCHES, ByStage, added
+from fabopt.problem.subnets_in_service import joined_subnets
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, JoinedSpines
+from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, JoinedSpines, Joins
 from fabopt.schema.installed import base_of, cables_at, fabric_at, switches_by_stage, switches_in_service
 from fabopt.units import ceil_div
 
@@ -29,7 +30,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     Rules ``base_stays``, ``pod_joins_spines``.
     """
     if case.joins is not None:
-        return tuple(_joining(fabric, case.joins.of(fabric.name)) for fabric in fabrics)
+        return tuple(_joining(fabric, case.joins) for fabric in fabrics)
     base = base_of(case)
     if case.base is None or base is None:
         return fabrics
@@ -78,10 +79,11 @@ def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
     return fabric.model_copy(update={"switches": fabric.switches.model_copy(update=chosen)}) if chosen else fabric
 
 
-def _joining(fabric: FabricProblem, joined: JoinedSpines | None) -> FabricProblem:
-    """A fabric whose spines are those that a pod joins, in its planes, with the cages that these have free; it is
-    managed as what is in service is. Rule ``pod_joins_spines``.
+def _joining(fabric: FabricProblem, joins: Joins) -> FabricProblem:
+    """A fabric whose spines are those that a pod joins, in its planes, with the cages that these have free; managed
+    together with what is in service. Rules ``pod_joins_spines``, ``subnets_are_managed``.
     """
+    joined = joins.of(fabric.name)
     if joined is None:
         return fabric
     switches = {
@@ -97,7 +99,7 @@ def _joining(fabric: FabricProblem, joined: JoinedSpines | None) -> FabricProble
     )
     tiers, families = ((2,) if 2 in fabric.tiers else ()), ("clos",) if "clos" in fabric.topologies else ()
     return replace(fabric, joined=joined, switches=switches, nics=nics, left_out_nics=left_out, tiers=tiers,
-                   topologies=families, managers=None)  # fmt: skip
+                   topologies=families, managers=joined_subnets(fabric.managers, fabric.name, joins))  # fmt: skip
 
 
 def _with_free_cages(switch: SwitchType, joined: JoinedSpines) -> SwitchType:

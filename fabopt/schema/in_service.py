@@ -91,6 +91,12 @@ class LiveFile(Strict):
         """Servers in service."""
         return self._number("servers")
 
+    def attached(self, fabric: str) -> dict[str, int]:
+        """Ports in service of every attachment of a fabric, those that are counted among them."""
+        fabrics = (self.design or {}).get("case", {}).get("content", {}).get("fabrics", ())
+        there = (one for own in fabrics if own["name"] == fabric for one in own["attachments"])
+        return {one["name"]: sum((one["adds"] or [one["ports"]])[: self.stage + 1]) for one in there}
+
     def _number(self, key: str) -> int:
         stages = (self.design or {}).get("stages", ())
         return int(stages[self.stage][key]) if stages else 0
@@ -161,12 +167,6 @@ class Base(LiveFile):
         move = self.move or MovePrices()
         price = move.cable if kind in CABLE_KINDS else move.device
         return price is not None and kind not in self.keep
-
-    def attached(self, fabric: str) -> dict[str, int]:
-        """Ports in service of every attachment of a fabric, those that are counted among them."""
-        fabrics = (self.design or {}).get("case", {}).get("content", {}).get("fabrics", ())
-        there = (one for own in fabrics if own["name"] == fabric for one in own["attachments"])
-        return {one["name"]: sum((one["adds"] or [one["ports"]])[: self.stage + 1]) for one in there}
 
     @property
     def attachments_in_racks(self) -> set[str]:

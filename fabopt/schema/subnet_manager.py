@@ -15,8 +15,6 @@ MANAGEMENT_KEYS: Final = ("managed", "managed_twin", "max_managed_nodes")
 Managing = Literal["leaf", "spine", "core"]
 # How the note begins that hosts are attached which run subnet managers.
 HOSTS: Final = "hosts for subnet managers:"
-# How a note begins on the subnet that a pod joins.
-OF_THE_JOINED: Final = "subnet manager of both:"
 # What is said where there is no switch.
 ON_A_SERVER: Final = "one of the servers runs it, as they are joined to each other"
 
@@ -67,6 +65,7 @@ class SubnetManagerUse(Strict):
         nodes: Most ports of NICs and attachments in one subnet.
         managers: Switches of each subnet that run a subnet manager and manage so many ports.
         hosts: Ports of hosts that manage the fabric.
+        in_service: Managers of each subnet that are in service; absent of a fabric that joins none.
         twins: Switches exchanged for their managed twin.
     """
 
@@ -76,6 +75,7 @@ class SubnetManagerUse(Strict):
     nodes: int = 0
     managers: int = 0
     hosts: int = 0
+    in_service: Annotated[int | None, Field(exclude_if=is_open)] = None
     twins: tuple[TwinUse, ...] = ()
 
 
@@ -86,7 +86,8 @@ def words_of(use: SubnetManagerUse, silent: Sequence[str]) -> str:
     told = [some(number, noun) for number, noun in ((switches, "switch"), (use.hosts, "port")) if number]
     if told:
         words = [*told[:-1], told[-1] + (" of hosts" if use.hosts else "")]
-        return f"{' and '.join(words)}{' each' if is_several else ''} for {ports}"
+        there = "" if use.in_service is None else f" of both, {use.in_service} of them in service"
+        return f"{' and '.join(words)}{' each' if is_several else ''} for {ports}{there}"
     if silent:
         return f"the catalog does not say whether {' and '.join(dict.fromkeys(silent))} runs a subnet manager"
     return f"no switch of the design manages {ports}, nor can be exchanged for one on sale that does"

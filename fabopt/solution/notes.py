@@ -26,7 +26,6 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.objective import DecidedBy
 from fabopt.schema.roles import COULD_GIVE
 from fabopt.schema.structure import Structure
-from fabopt.schema.subnet_manager import OF_THE_JOINED
 from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, OWN_RAILS, refused
 from fabopt.search.answer import choice_notes
 from fabopt.solution.cliff import cliff_notes
@@ -257,13 +256,7 @@ def _left_out(problem: Problem) -> Iterator[str]:
 
 def subnet_notes(design: Design) -> Iterator[str]:
     """Notes on the management of each InfiniBand fabric's subnets."""
-    joins = Embedded(design).case.joins
     for fabric in design.fabrics:
-        if joins is not None and joins.of(fabric.name) is not None and fabric.protocol == "infiniband":
-            yield (
-                f"{OF_THE_JOINED} {fabric.name}: whether what manages what is in service can manage the pod too is not "
-                f"checked (rule `{SUBNET_MANAGER}`)"
-            )
         said = fabric.subnet_manager
         if said is not None and said.kept:
             yield from _kept(design, fabric)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from fabopt.parts.items import Item
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import SwitchType
-from fabopt.problem.attachments import INFINIBAND, SubnetManagers, Twin, can_manage
+from fabopt.problem.attachments import INFINIBAND, SubnetManagers, SubnetThere, Twin, can_manage
 from fabopt.problem.fabric import FabricProblem
 from fabopt.schema.subnet_manager import ON_A_SERVER, SubnetManagerUse, TwinUse, words_of
 from fabopt.topology.candidate import Candidate
@@ -27,12 +27,14 @@ Exchange = tuple[int, ...]
 
 class Subnets(NamedTuple):
     """The subnets of a design, all alike. ``nodes``: the most ports of NICs and attachments in one of them; ``hosts``:
-    ports of hosts of management, where there is one subnet.
+    ports of hosts of management, where there is one subnet; ``there``: of one that a pod joins the hosts and leaves in
+    service that manage it.
     """
 
     number: int
     nodes: int
     hosts: int
+    there: int
 
 
 class SwitchesOfTier(NamedTuple):
@@ -66,13 +68,14 @@ def _managed(
         return
     subnets = subnets_of(part, fabric, servers)
     places = list(_places(part, managers, candidate.design, subnets))
-    can_be = subnets.hosts or any(place.manages or place.twin is not None for place in places)
+    given = subnets.hosts + subnets.there
+    can_be = given or any(place.manages or place.twin is not None for place in places)
     speed_mbps = part.nic.port.lane.port_mbps
     if not (can_be or managers.is_asked_for or is_manageable(fabric, managers, subnets.nodes, speed_mbps)):
         yield candidate
         return
     met: set[frozenset[tuple[tuple[int, Item], int]]] = set()
-    for rank, exchange in enumerate(_exchanges(places, subnets.hosts, managers.fewest)):
+    for rank, exchange in enumerate(_exchanges(places, given, managers.fewest)):
         managed = _exchanged(candidate, places, exchange, subnets, rank)
         uses = frozenset(managed.devices.items())
         if uses not in met:
@@ -104,12 +107,17 @@ def may_be_managed(
     if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
         return True
     switches_of_plane = 2 if fabric.pairs.may_be_apart else 1  # that no link may join
-    nodes = servers * nic.ports_per_server // (nic.planes * switches_of_plane) + sum(
-        demand.ports for demand in fabric.attachments
+    there = managers.there or SubnetThere()
+    nodes = (
+        servers * nic.ports_per_server // (nic.planes * switches_of_plane)
+        + there.nodes
+        + sum(demand.ports for demand in fabric.attachments)
     )
-    twins = (managers.twins[switch.id].product for switch in switches if switch.id in managers.twins)
-    hosts = any(demand.manages for demand in fabric.attachments)
-    return hosts or any(can_manage(product, nodes) for product in (*(switch.product for switch in switches), *twins))
+    twins = [managers.twins[switch.id].product for switch in switches if switch.id in managers.twins]
+    given = there.managers(nodes) or any(demand.manages for demand in fabric.attachments)
+    return bool(given) or any(
+        can_manage(product, nodes) for product in (*(switch.product for switch in switches), *twins)
+    )
 
 
 def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
@@ -119,7 +127,9 @@ def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
     number = leaves if alone else planes
     hosts = sum(demand.ports for demand in fabric.attachments if demand.manages) if number == 1 else 0
     attached = sum(demand.ports for demand in fabric.attachments)
-    return Subnets(number, servers * part.nic.ports_per_server // number + attached, hosts)
+    there = SubnetThere() if fabric.managers is None else fabric.managers.there or SubnetThere()
+    nodes = servers * part.nic.ports_per_server // number + attached + there.nodes
+    return Subnets(number, nodes, hosts, there.managers(nodes))
 
 
 def _places(
@@ -129,17 +139,18 @@ def _places(
         by_stage = tuple(int(count) // subnets.number for count in accumulate(design.switches_added(tier.role)))
         manages = can_manage(tier.switch.product, subnets.nodes)
         twin = None if manages else managers.twins.get(tier.switch.id)
-        usable = twin if twin is not None and can_manage(twin.product, subnets.nodes) else None
+        is_there = tier.role == "spine" and managers.there is not None
+        usable = twin if twin is not None and not is_there and can_manage(twin.product, subnets.nodes) else None
         yield SwitchesOfTier(tier, by_stage, manages, usable)
 
 
-def _exchanges(places: Sequence[SwitchesOfTier], hosts: int, fewest: int) -> Iterator[Exchange]:
+def _exchanges(places: Sequence[SwitchesOfTier], given: int, fewest: int) -> Iterator[Exchange]:
     """Every way to have as many managers as a subnet can have, ``fewest`` at the most, one of them from the start; none
-    where it can have no manager. ``hosts``: managers that are there anyway.
+    where it can have no manager. ``given``: managers that are there anyway.
     """
     most = [place.by_stage[-1] if place.twin is not None else 0 for place in places]
-    managed = hosts + sum(place.by_stage[-1] for place in places if place.manages)
-    at_first = hosts > 0 or any(place.manages and place.by_stage[0] for place in places)
+    managed = given + sum(place.by_stage[-1] for place in places if place.manages)
+    at_first = given > 0 or any(place.manages and place.by_stage[0] for place in places)
     wanted = max(0, min(fewest, managed + sum(most)) - managed)
     for exchange in product(*(range(min(wanted, number), -1, -1) for number in most)):
         starts = any(number and place.by_stage[0] for number, place in zip(exchange, places, strict=True))
@@ -174,15 +185,18 @@ def managers_in(
     if not part.tiers:
         return SubnetManagerUse(kept=None, detail=ON_A_SERVER)
     subnets = subnets_of(part, fabric, servers)
-    own = sum(place.by_stage[-1] for place in _places(part, fabric.managers, design, subnets) if place.manages)
-    switches = own + sum(twin.count for twin in twins) // subnets.number
+    there = fabric.managers.there
+    own = {place.tier.role: place.by_stage[-1] for place in _places(part, fabric.managers, design, subnets)
+           if place.manages}  # fmt: skip
+    managers = sum(own.values()) + sum(twin.count for twin in twins) // subnets.number + subnets.hosts + subnets.there
     use = SubnetManagerUse(
-        kept=switches + subnets.hosts > 0,
+        kept=managers > 0,
         detail="",
         subnets=subnets.number,
         nodes=subnets.nodes,
-        managers=switches + subnets.hosts,
-        hosts=subnets.hosts,
+        managers=managers,
+        hosts=subnets.hosts + (0 if there is None else there.hosts),
+        in_service=None if there is None else own.get("spine", 0) + subnets.there,
         twins=tuple(twins),
     )
     silent = [tier.switch.id for tier in part.tiers if tier.switch.product.managed is None]

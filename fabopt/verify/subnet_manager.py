@@ -14,6 +14,13 @@ from fabopt.units import some
 from fabopt.verify.choices import priced
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.proof import Proof, has_rules_of, since, where
+from fabopt.verify.subnets_in_service import (
+    SubnetInService,
+    hosts_in_service,
+    of_both,
+    subnet_in_service,
+    switch_of,
+)
 from fabopt.verify.told import left_out_is_told
 from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.design_file import divide
@@ -28,14 +35,10 @@ TWO = 2
 def names_managers(fabric: FabricEvidence) -> bool:
     """Whether the file has statements on the rule, or the case keeps it in a fabric of InfiniBand.
 
-    What a pod joins is managed as it was. Files from before 0.3.0 kept it only where the catalog states of a switch
-    whether it is managed.
+    Files from before 0.3.0 kept it only where the catalog states of a switch whether it is managed.
     """
     if fabric.designed.subnet_manager is not None:
         return True
-    joins = fabric.evidence.case.joins
-    if joins is not None and joins.of(fabric.designed.name) is not None:
-        return False
     told = any(fabric.switch(tier.role).managed is not None for tier in fabric.designed.tiers)
     told |= has_rules_of(fabric.evidence.design, UNKNOWN_COUNTS)
     return told and fabric.designed.protocol == INFINIBAND and is_kept(fabric.evidence.case.rules, SUBNET_MANAGER)
@@ -48,7 +51,8 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
 
     Subnets: planes, or networks of a rail-only fabric; with one tier, leaves. Managers of one: switches of the tiers
     with ``managed``, and those exchanged for their twin, which is the same but for that; each with
-    ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it is stated. A rule not kept is told.
+    ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it is stated. What a pod joins is in its
+    subnets: ports and managers of both count, and no spine in service is exchanged. A rule not kept is told.
     Source: docs/rules.md, subnet managers.
     """
     said, case = fabric.designed.subnet_manager, fabric.evidence.case
@@ -61,12 +65,18 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
         proof.equal("kept, managers and twins", (said.kept, said.managers, said.twins), (None, 0, ()))
         proof.note(said.detail)
         return
-    subnets, nodes = _subnets(fabric), _nodes(fabric)
+    subnets, nodes, there = _subnets(fabric), _nodes(fabric), subnet_in_service(fabric)
     proof.equal("subnets", said.subnets, subnets)
     proof.equal("ports of a subnet", said.nodes, nodes)
     hosts = sum(host.ports for host in _hosts(fabric)) if subnets == 1 else 0
-    proof.equal("ports of hosts", said.hosts, hosts)
-    managers = hosts + sum(_managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers)
+    live = {} if there is None else {"hosts": there.hosts, "leaf": _on_leaves(fabric, there, subnets)}
+    proof.equal("ports of hosts", said.hosts, hosts + live.get("hosts", 0))
+    own = {tier.role: _managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers}
+    managers = hosts + sum(own.values()) + sum(live.values())
+    in_service = None if there is None else sum(live.values()) + own.get("spine", 0)
+    proof.equal("managers in service", said.in_service, in_service)
+    if there is not None:
+        proof.equal("spines exchanged in service", twins_of(said, "spine"), ())
     proof.equal("twins of no tier", len(said.twins) - len({twin.role for twin in said.twins}), 0)
     proof.equal("managers of a subnet", said.managers, managers)
     proof.equal("kept", said.kept, managers > 0)
@@ -88,6 +98,10 @@ def _hosts(fabric: FabricEvidence) -> list[Attachment]:
     return [attachment for attachment in fabric.wanted.attachments if attachment.kind == "management"]
 
 
+def _all_hosts(fabric: FabricEvidence) -> list[Attachment]:
+    return [*_hosts(fabric), *hosts_in_service(fabric)]
+
+
 def _subnets(fabric: FabricEvidence) -> int:
     """Networks of switches that share no link."""
     alone = not fabric.is_direct and fabric.num_tiers == 1
@@ -96,11 +110,17 @@ def _subnets(fabric: FabricEvidence) -> int:
 
 def _nodes(fabric: FabricEvidence) -> int:
     """The most ports of NICs and of attachments in a subnet."""
-    nic = fabric.designed.nic
+    nic, there = fabric.designed.nic, subnet_in_service(fabric)
     ports = fabric.evidence.servers * nic.per_server * nic.ports_per_nic
-    return divide(ports, _subnets(fabric), "subnets share the NICs") + sum(
-        attachment.ports for attachment in fabric.wanted.attachments
-    )
+    attached = sum(attachment.ports for attachment in fabric.wanted.attachments)
+    own = divide(ports, _subnets(fabric), "subnets share the NICs") + attached
+    return own if there is None else own + there.nodes
+
+
+def _on_leaves(fabric: FabricEvidence, there: SubnetInService, subnets: int) -> int:
+    """Leaves in service of a subnet that manage it."""
+    managing = ((id_, count) for id_, count in there.leaves.items() if _manages(switch_of(fabric, id_), _nodes(fabric)))
+    return sum(count // subnets for _, count in managing)
 
 
 def _managers(proof: Proof, fabric: FabricEvidence, tier: TierUse, said: SubnetManagerUse, subnets: int) -> int:
@@ -156,13 +176,14 @@ def subnets_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     if said is None or not said.managers:
         proof.note("no subnet has a manager of its own")
         return
+    cabling = of_both(cabling)
     rows, subnet = _joined(cabling)
     number = int(subnet.max(initial=-1)) + 1
     proof.equal("subnets", said.subnets, number)
     ports = _ports(cabling, rows, subnet, number, of_hosts=False)
     managers = _ports(cabling, rows, subnet, number, of_hosts=True).tolist() if number == 1 else [0] * number
     for row, joined in zip(rows.tolist(), subnet.tolist(), strict=True):
-        product = cabling.fabric.evidence.part(cabling.devices.product[row], Switch)
+        product = switch_of(cabling.fabric, cabling.devices.product[row])
         managers[joined] += _manages(product, int(ports[joined]))
     proof.equal("the fewest managers of a subnet", said.managers, min(managers, default=0))
     most = int(ports.max(initial=0))
@@ -188,7 +209,7 @@ def _places(cabling: FabricCabling, rows: Ints) -> Ints:
 
 def _ports(cabling: FabricCabling, rows: Ints, subnet: Ints, number: int, of_hosts: bool) -> Ints:
     """Ports of NICs and attachments in each subnet, or of management hosts alone; shape (subnets,)."""
-    place, names = _places(cabling, rows), {host.name for host in _hosts(cabling.fabric)}
+    place, names = _places(cabling, rows), {host.name for host in _all_hosts(cabling.fabric)}
     near, far = place[cabling.links.a], place[cabling.links.b]
     outside = (near < 0) != (far < 0)
     if of_hosts:

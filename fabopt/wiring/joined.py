@@ -18,7 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.in_service import in_service_of, named, named_devices
-from fabopt.wiring.model import NOTHING, Cables, Devices, Ints, Links, Modules, Wiring, taken, stacked
+from fabopt.wiring.model import NOTHING, Cables, Devices, Ints, Links, Modules, Wiring, stacked, taken
 from fabopt.wiring.tables import cable_name
 
 # Cages of a device by the numbers that they would have if none were in use.
@@ -118,11 +118,11 @@ def free_cages(wiring: Wiring, fabrics: Collection[str], switch_of: Callable[[st
         for device, cage in zip(devices.tolist(), cages.tolist(), strict=True):
             if device in used:
                 used[device].add(cage)
-    for row, taken in used.items():
+    for row, in_use in used.items():
         first, free[row] = 1, []
         for group in switch_of(wiring.devices.product[row]).cages:
             numbers = range(first, first + group.count)
-            free[row].append(dict(zip(numbers, (cage for cage in numbers if cage not in taken), strict=False)))
+            free[row].append(dict(zip(numbers, (cage for cage in numbers if cage not in in_use), strict=False)))
             first += group.count
     return free
 

@@ -279,7 +279,7 @@ def stacked(first: Table, second: Table) -> Table:
     """The rows of two tables, one after the other."""
     columns: dict[str, Any] = {}
     for column in fields(first):
-        both = getattr(first, column.name), getattr(second, column.name)
+        both: list[Any] = [getattr(table, column.name) for table in (first, second)]
         columns[column.name] = np.concatenate(both) if isinstance(both[0], np.ndarray) else [*both[0], *both[1]]
     return replace(first, **columns)
 

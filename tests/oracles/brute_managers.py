@@ -36,8 +36,11 @@ def exchanges(structure: Any, space: Any, fewest: int) -> Iterator[Exchange]:
     subnets = subnets_of(structure)
     cards = structure.cards
     ports = space.servers * cards.number * cards.ports // subnets + sum(one["ports"] for one in space.attachments)
+    # of what a pod joins: ports of a subnet, and the most ports of each leaf that manages it
+    there, leaves = space.case.get("there", (0, ()))
+    ports += there
     sold = {one["id"]: one for one in space.catalog["switches"]}
-    managed, twins = 0, []
+    managed, twins = sum(most >= ports for most in leaves), []
     for box, count in structure.boxes():
         twin = sold.get(box.product.get("managed_twin"))
         usable = twin is not None and (twin["id"], None) in space.item_table.steps and manages(twin, ports)

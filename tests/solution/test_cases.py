@@ -11,7 +11,6 @@ import yaml
 from fabopt.io.design import read_design
 from fabopt.io.library import data_folder, names
 from fabopt.schema.design import Design
-from fabopt.schema.subnet_manager import OF_THE_JOINED
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS, wiring_at
@@ -235,7 +234,9 @@ def test_a_pod_of_other_servers_takes_the_free_ports_of_what_is_in_service() -> 
     spines = next(row for row in design.bom if row.id == "nvidia-qm9700")
     assert (spines.in_use, spines.from_stock, spines.quantity, spines.total_usd) == (32, 32, 0, 0)
     assert design.fabrics[0].oversubscription == {"leaf": 1}
-    assert [note for note in design.notes if note.startswith(OF_THE_JOINED)]
+    managers = design.fabrics[0].subnet_manager
+    assert managers is not None and managers.kept
+    assert (managers.nodes, managers.managers, managers.in_service) == (128 * 8 + 64 * 8, 64, 64)
 
 
 @pytest.mark.long

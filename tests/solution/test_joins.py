@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from fabopt.errors import InputError
+from fabopt.inspect.to_do import WantedCables
 from fabopt.io.case import inputs_from_objects
 from fabopt.operate.build import plan_of
 from fabopt.output.bought import beside
+from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
 from fabopt.output.export.formats import Options, export
 from fabopt.output.space import space_line
 from fabopt.schema.design import Design
@@ -25,7 +27,8 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.oracles.brute_force import solve, structures
 from tests.samples.bare import bare
-from tests.samples.bases import assert_joins, designed, in_use, saved
+from tests.samples.bases import assert_joins, designed, in_use, saved, seen_of
+from tests.samples.discoveries import planned_links
 from tests.samples.growth_samples import grown
 from tests.samples.random_cases import Dice
 from tests.solution.test_brute_force import cable, cage, card, catalog, switch
@@ -80,12 +83,15 @@ def free_of(given: Json, live: Design) -> int:
     return cages - max(used.values())
 
 
-def least(given: Json, content: Json, live: Design) -> int | None:
-    """The least cents of a pod by brute force: as many spines as there are, at no price, with their free cages."""
+def least(given: Json, content: Json, live: Design, spine: Json | None = None) -> int | None:
+    """The least cents of a pod by brute force: as many spines as there are, at no price, with their free cages.
+
+    ``spine``: what else is said of these.
+    """
     free = free_of(given, live)
     if not free:
         return None
-    spines = [switch("free-spine", cage(free, "1x100"), usd=0)]
+    spines = [{**switch("free-spine", cage(free, "1x100"), usd=0), **(spine or {})}]
     fabric = content["fabrics"][0] | {"tiers": 2}
     fabric["switches"] = {**fabric["switches"], "spine": ["free-spine"]}
     wanted = {**content, "fabrics": [fabric], "catalog": ["./catalog.yaml"]}
@@ -243,3 +249,28 @@ def test_a_spine_of_the_verifier_is_not_taken_at_its_word(tmp_path: Path) -> Non
         broken = {check.name: check for check in verify(Design.model_validate_json(json.dumps(document)))}
         assert not broken["pod_joins_spines"].ok, key
         assert words in broken["pod_joins_spines"].detail
+
+
+def test_one_list_of_cables_is_of_both(tmp_path: Path) -> None:
+    """Cables in service are known, new ones are to be done; one of either that is missing or exchanged is a fault."""
+    given, content = parts({"small": 6}, 8), pod(3, ["small"], max_oversubscription=2)
+    live = designed(given, in_service(4, max_oversubscription=2))
+    design = joined(given, content, live, tmp_path)
+    old, new = planned_links(wiring_of(live)), planned_links(wiring_of(design))
+    wanted = WantedCables(design, wiring_of(design), 0)
+    before, after = seen_of(wanted, old), seen_of(wanted, [*old, *new])
+    assert before.ok and before.cables_to_do == {"new": len(new)} and before.right == len(old)
+    names = set(wiring_of(design).devices.name) - set(wiring_of(live).devices.name)
+    assert {device.name for device in before.devices_to_do} == names
+    assert after.ok and after.right == after.planned == len(old) + len(new)
+    assert not after.to_do and not after.devices_to_do and not after.notes
+    lost = seen_of(wanted, [*old[1:], *new])
+    assert [(finding.kind, finding.a) for finding in lost.findings] == [("missing", old[0][0])]
+    (mine, spine), (theirs, other) = (next(link for link in links if "leaf" in link[0].device) for links in (new, old))
+    rest = [link for link in (*old, *new) if link not in ((mine, spine), (theirs, other))]
+    swapped = seen_of(wanted, [*rest, (mine, other), (theirs, spine)])
+    assert [finding.kind for finding in swapped.findings] == ["swapped"] and len(swapped.repairs) == 2
+    shown = Shown(design, wanted.whole, swapped, beside=wanted.joined)
+    labels = {shown.label(move.cable, move.source) for move in swapped.repairs}
+    assert len(labels) == 2 and all(labels)
+    assert findings_csv(shown).count(b"\n") == 2 and json.loads(as_built_json(shown))["cables"]["right"] == len(rest)

@@ -42,7 +42,7 @@ from fabopt.schema.design import Design, FabricDesign, StageDesign
 from fabopt.schema.left_out import NO_DESIGN, NOT_OF_THE_CASE
 from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 from fabopt.schema.roles import COULD_GIVE, SHARED_PORTS
-from fabopt.schema.subnet_manager import HOSTS, OF_THE_JOINED
+from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
 from fabopt.units import cents, grouped, some, summed
 from fabopt.wiring.design_file import Embedded
@@ -341,7 +341,7 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     firsts = (short(doubt, LINE) for doubt in doubts)
     lines = (first if len(first) <= LINE else first.partition(" (")[0] for first in firsts)
     yield from labelled("In doubt", lines, LEFT_OUT)
-    shown = (SHARED_PORTS, HOSTS, OF_THE_JOINED)
+    shown = (SHARED_PORTS, HOSTS)
     notes = [note for note in design.notes if note.startswith(shown) or _is_of_planes(note)]
     rule = DEFAULT_RULES[WHOLE_SERVERS]
     unused = (note.partition(f"{rule.sentence}: ")[2].removesuffix(f" ({rule.anchor})") for note in design.notes)

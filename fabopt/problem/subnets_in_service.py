@@ -1,0 +1,43 @@
+"""Subnets in service that a pod joins: the ports in one of them, and what manages it beside its spines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from fabopt.problem.attachments import SubnetManagers, SubnetThere
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.design import Design
+from fabopt.schema.fabric_design import FabricDesign
+from fabopt.schema.in_service import Joins
+from fabopt.schema.installed import fabric_at, live_design
+from fabopt.schema.subnet_manager import twins_of
+
+
+def joined_subnets(managers: SubnetManagers | None, name: str, joins: Joins) -> SubnetManagers | None:
+    """Rule ``subnet-manager`` for the subnets of a pod and of the fabric in service that it joins, together."""
+    live = live_design(joins)
+    if managers is None or live is None:
+        return managers
+    there = next(one for one in live.fabrics if one.name == name)
+    now, attached = fabric_at(there, joins.stage), joins.attached(name)
+    ports = live.stages[joins.stage].servers * now.nic.per_server * now.nic.ports_per_nic // now.planes
+    hosts = sum(attached.get(one.name, 0) for one in _attachments(live, name) if one.kind == "management")
+    nodes, hosts = ports + sum(attached.values()), hosts if now.planes == 1 else 0
+    return replace(managers, there=SubnetThere(nodes, hosts, tuple(_on_leaves(live, now))))
+
+
+def _attachments(live: Design, name: str) -> Iterator[Attachment]:
+    fabrics = live.case.content.get("fabrics", ())
+    for one in (one for fabric in fabrics if fabric["name"] == name for one in fabric["attachments"]):
+        yield Attachment.model_validate(one, strict=False)
+
+
+def _on_leaves(live: Design, there: FabricDesign) -> Iterator[int | None]:
+    """The most ports that each leaf of a subnet manages, of those that run a manager; None: any number."""
+    leaves = there.tiers[0]
+    twins = [(one.id, min(one.count, leaves.count)) for one in twins_of(there.subnet_manager, "leaf")]
+    for id_, count in (*((one.id, one.count) for one in leaves.types), *twins):
+        product = live.parts[id_]
+        if product.get("managed"):
+            yield from [product.get("max_managed_nodes")] * (count // there.planes)

@@ -1,0 +1,93 @@
+"""Subnets that a pod shares with what is in service, counted on the wiring of both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from fabopt.parts.lookup import Lookup
+from fabopt.schema.attachment import Attachment
+from fabopt.schema.catalog import Switch
+from fabopt.schema.design import Design
+from fabopt.schema.installed import live_design
+from fabopt.verify.evidence import Evidence, FabricEvidence
+from fabopt.verify.wiring import CabledDesign, FabricCabling
+from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.joined import joined_wiring, together
+from fabopt.wiring.model import KINDS, TO_ATTACHMENTS, Wiring
+
+
+class SubnetInService(NamedTuple):
+    """What a pod finds in each subnet: ports of NICs and of attachments, those of hosts of management among them, and
+    leaves by product, over all subnets.
+    """
+
+    nodes: int
+    hosts: int
+    leaves: Counter[str]
+
+
+def subnet_in_service(fabric: FabricEvidence) -> SubnetInService | None:
+    """What is in service in each subnet of a fabric that joins another; None where it joins none."""
+    joins, name = fabric.evidence.case.joins, fabric.designed.name
+    if joins is None or joins.of(name) is None:
+        return None
+    live = _live(fabric.evidence)
+    links, devices = live.links, live.devices
+    own = links.fabric == live.fabrics.index(name)
+    of_servers = int((own & (links.kind == KINDS.index("server-leaf"))).sum())
+    attached = own & np.isin(links.kind, TO_ATTACHMENTS)
+    names = {host.name for host in hosts_in_service(fabric)}
+    hosts = sum(devices.product[row] in names for row in links.a[attached].tolist())
+    leaves = (row for row, role in enumerate(devices.role) if role == "leaf" and devices.fabric[row] == name)
+    return SubnetInService(
+        of_servers // fabric.designed.planes + int(attached.sum()),
+        hosts if fabric.designed.planes == 1 else 0,
+        Counter(devices.product[row] for row in leaves),
+    )
+
+
+def hosts_in_service(fabric: FabricEvidence) -> list[Attachment]:
+    """Attachments in service of a fabric that may run a subnet manager."""
+    live = _design(fabric.evidence)
+    if live is None:
+        return []
+    fabrics = (one for one in Embedded(live).case.fabrics if one.name == fabric.designed.name)
+    return [attachment for one in fabrics for attachment in one.attachments if attachment.kind == "management"]
+
+
+def switch_of(fabric: FabricEvidence, id_: str) -> Switch:
+    """A switch of the file, or of what it joins; ``LookupError`` where neither has it."""
+    live = _design(fabric.evidence)
+    if live is None or id_ in fabric.evidence.design.parts:
+        return fabric.evidence.part(id_, Switch)
+    return Embedded(live).part(id_, Switch)
+
+
+def of_both(cabling: FabricCabling) -> FabricCabling:
+    """The cables of a fabric with those of the one that it joins; unchanged where it joins none."""
+    evidence, name = cabling.fabric.evidence, cabling.fabric.designed.name
+    joins = evidence.case.joins
+    if joins is None or joins.of(name) is None:
+        return cabling
+    whole = together(cabling.cabled.wiring, _live(evidence))
+    return FabricCabling(cabling.fabric, CabledDesign(evidence, whole), whole.fabrics.index(name))
+
+
+def _design(evidence: Evidence) -> Design | None:
+    return live_design(evidence.case.joins)
+
+
+def _live(evidence: Evidence) -> Wiring:
+    """The wiring of what a pod joins; ``ValueError`` where there is none."""
+    live = _LIVE.of(evidence, None, lambda: joined_wiring(evidence.design, wiring_of))
+    if live is None:
+        raise ValueError("the file does not say what it joins")
+    return live
+
+
+# Both rules of managers look at the wiring in service.
+_LIVE: Lookup[Evidence, None, Wiring | None] = Lookup()

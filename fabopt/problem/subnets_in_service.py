@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fabopt.problem.attachments import SubnetManagers, SubnetThere
-from fabopt.schema.attachment import Attachment
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Joins
@@ -22,15 +21,16 @@ def joined_subnets(managers: SubnetManagers | None, name: str, joins: Joins) -> 
     there = next(one for one in live.fabrics if one.name == name)
     now, attached = fabric_at(there, joins.stage), joins.attached(name)
     ports = live.stages[joins.stage].servers * now.nic.per_server * now.nic.ports_per_nic // now.planes
-    hosts = sum(attached.get(one.name, 0) for one in _attachments(live, name) if one.kind == "management")
+    hosts = sum(attached[host] for host in _hosts(live, name) if host in attached)
     nodes, hosts = ports + sum(attached.values()), hosts if now.planes == 1 else 0
     return replace(managers, there=SubnetThere(nodes, hosts, tuple(_on_leaves(live, now))))
 
 
-def _attachments(live: Design, name: str) -> Iterator[Attachment]:
-    fabrics = live.case.content.get("fabrics", ())
-    for one in (one for fabric in fabrics if fabric["name"] == name for one in fabric["attachments"]):
-        yield Attachment.model_validate(one, strict=False)
+def _hosts(live: Design, name: str) -> Iterator[str]:
+    """Names of the attachments of a fabric that may run a subnet manager."""
+    fabrics = (fabric for fabric in live.case.content["fabrics"] if fabric["name"] == name)
+    yield from (attached["name"] for fabric in fabrics for attached in fabric["attachments"]
+                if attached["kind"] == "management")  # fmt: skip
 
 
 def _on_leaves(live: Design, there: FabricDesign) -> Iterator[int | None]:

@@ -90,7 +90,8 @@ def words_of(use: SubnetManagerUse, silent: Sequence[str]) -> str:
         return f"{' and '.join(words)}{' each' if is_several else ''} for {ports}{there}"
     if silent:
         return f"the catalog does not say whether {' and '.join(dict.fromkeys(silent))} runs a subnet manager"
-    return f"no switch of the design manages {ports}, nor can be exchanged for one on sale that does"
+    of_all = "the design" if use.in_service is None else "both"
+    return f"no switch of {of_all} manages {ports}, nor can be exchanged for one on sale that does"
 
 
 def twins_of(said: SubnetManagerUse | None, role: str) -> tuple[TwinUse, ...]:

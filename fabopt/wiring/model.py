@@ -297,7 +297,7 @@ def _places(rows: Ints, size: int) -> Ints:
 
 
 def taken(table: Table, rows: Ints) -> Table:
-    """Rows of a table."""
+    """Rows of a table, of shape (rows,)."""
     chosen = rows.tolist()
     columns: dict[str, Any] = {column.name: getattr(table, column.name) for column in fields(table)}
     for name, column in columns.items():

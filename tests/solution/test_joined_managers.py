@@ -125,21 +125,23 @@ def test_what_is_in_service_manages_both_or_a_manager_is_bought(
 
 
 def test_hosts_manage_both_or_the_answer_says_that_nothing_does(tmp_path: Path) -> None:
-    """No switch manages seven ports: a host is attached; where the budget has no room for it the rule is left out."""
-    given, before, content = of_one_leaf(6)
-    given = {**given, "switches": [one for one in given["switches"] if one["id"] != "twin"]}
-    live = designed(given, before)
+    """No switch manages so many ports: a host is attached; where leaves have no port for one the rule is left out."""
+    _, before, content = of_one_leaf(6)
     content["rules"].pop("subnet-manager")
-    hosted = joined(given, content, live, tmp_path)
-    use = hosted.fabrics[0].subnet_manager
-    assert use is not None and use.detail == "1 port of hosts for 8 ports of both, 0 of them in service"
-    off = joined(given, {**content, "rules": {**content["rules"], "subnet-manager": False}}, live, tmp_path)
-    assert off.sums.capex_usd < hosted.sums.capex_usd
-    design = joined(given, {**content, "limits": {"budget_usd": off.sums.capex_usd}}, live, tmp_path)
-    assert [(row.rule, row.fabric) for row in design.rules_left_out] == [("subnet-manager", "compute")]
-    assert "nor can be exchanged" in design.rules_left_out[0].why
-    for one in (hosted, off, design):
-        assert_joins(one, live)
+    before["fabrics"][0]["max_oversubscription"], content["fabrics"][0]["max_oversubscription"] = 3, 6
+    for cages, servers, said in (
+        (5, 6, "1 port of hosts for 11 ports of both, 0 of them in service"),
+        (4, 6, "no switch of both manages 10 ports, nor can be exchanged for one on sale that does"),
+    ):
+        few = {"managed": True, "max_managed_nodes": 6}
+        given = of_infiniband(parts({"small": cages}, 4), live_leaf=few, small={"managed": False})
+        live = designed(given, before)
+        design = joined(given, {**content, "servers": servers}, live, tmp_path)
+        use = design.fabrics[0].subnet_manager
+        assert use is not None and use.detail == said
+        left = [(row.rule, row.fabric) for row in design.rules_left_out]
+        assert left == ([] if use.kept else [("subnet-manager", "compute")])
+        assert_joins(design, live)
 
 
 def test_managers_in_service_are_counted_again(tmp_path: Path) -> None:

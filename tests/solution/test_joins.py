@@ -271,6 +271,6 @@ def test_one_list_of_cables_is_of_both(tmp_path: Path) -> None:
     swapped = seen_of(wanted, [*rest, (mine, other), (theirs, spine)])
     assert [finding.kind for finding in swapped.findings] == ["swapped"] and len(swapped.repairs) == 2
     shown = Shown(design, wanted.whole, swapped, beside=wanted.joined)
-    labels = {shown.label(move.cable, move.source) for move in swapped.repairs}
+    labels = {shown.label(move.cable, move.target) for move in swapped.repairs}
     assert len(labels) == 2 and all(labels)
     assert findings_csv(shown).count(b"\n") == 2 and json.loads(as_built_json(shown))["cables"]["right"] == len(rest)

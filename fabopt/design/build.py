@@ -82,7 +82,7 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         planes=part.planes,
         own_rails=part.nic.own_rails and _asked(problem, fabric).planes == "any",
         rails=part.rails,
-        striping="even" if fabric.even else "rail" if fabric.by_rail else "any",
+        striping=fabric.leaf_groups.striping,
         structure=part.structure,
         nic=_nic_use(part.nic, [(problem.stages[buy.stage].name, buy) for buy in candidate.nic_purchases]),
         tiers=tuple(_tier_use(problem, tier) for tier in part.tiers),

@@ -61,7 +61,7 @@ def ratio_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def boundaries(meant: FabricProblem) -> tuple[str, ...]:
     """The tiers of a fabric with a limit of oversubscription below ``MOST_RATIO``, the highest that is advised."""
-    of_tiers = list(_ratios(meant).items())[: max(meant.tiers, default=0) - 1]
+    of_tiers = list(_ratios(meant).items())[: meant.shapes.tallest - 1]
     return tuple(tier for tier, ratio in of_tiers if ratio < MOST_RATIO)
 
 

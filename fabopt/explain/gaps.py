@@ -31,7 +31,6 @@ from fabopt.problem.unlisted_parts import (
 from fabopt.program.orders import Picked
 from fabopt.program.settings import StoppedError
 from fabopt.schema.conflict import WOULD_HELP
-from fabopt.schema.topologies import TIERED
 from fabopt.units import gbps
 
 # What an unknown price is taken for: more than any other, so that only what is needed is bought at it.
@@ -72,17 +71,17 @@ def gap_of(problem: Problem, fabric: FabricProblem) -> Gap | None:
 
 def _chains(fabric: FabricProblem) -> Iterator[tuple[str, ...]]:
     """Chains of steps of the networks that a fabric allows."""
-    if set(fabric.topologies) & set(TIERED) and fabric.tiers:
+    if fabric.shapes.have_tiered and fabric.shapes.tiers:
         yield tuple(step for steps in CLOS[: _tiers_at_least(fabric)] for step in steps)
-    if set(fabric.topologies) - set(TIERED):
+    if fabric.shapes.have_direct:
         yield OF_LEAVES
-    if "torus" in fabric.topologies and "servers" in fabric.torus_nodes:
+    if "torus" in fabric.shapes.topologies and "servers" in fabric.shapes.torus_nodes:
         yield OF_SERVERS
 
 
 def _tiers_at_least(fabric: FabricProblem) -> int:
     """The least tiers of a Clos: the case's, or two where one switch is allowed but may have too few ports."""
-    return max(min(fabric.tiers), min(2, max(fabric.tiers)))
+    return max(min(fabric.shapes.tiers), min(2, max(fabric.shapes.tiers)))
 
 
 def _gap(problem: Problem, fabric: FabricProblem, chain: tuple[str, ...], protocol: str) -> Gap | None:

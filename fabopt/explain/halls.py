@@ -57,7 +57,7 @@ def _past_all_m(problem: Problem, kind: str, tiers: int) -> float | None:
     if groups is None or kind in groups.given:
         return None
     run_m = float(groups.runs_m("clos", Sizes(problem.servers, problem.servers))[kind])
-    tall = (fabric for fabric in problem.fabrics if tiers in fabric.tiers)
+    tall = (fabric for fabric in problem.fabrics if tiers in fabric.shapes.tiers)
     return run_m if any(0 < _reach_m(problem, fabric, kind) < run_m for fabric in tall) else None
 
 

@@ -91,7 +91,7 @@ def _applies(problem: Problem, kind: str) -> bool:
     if kind == "leaf-leaf" and not any(fabric.pairs.are_joined for fabric in problem.fabrics):
         return False
     if kind not in OF_ATTACHMENTS:
-        tallest = max(max(fabric.tiers, default=0) for fabric in problem.fabrics)
+        tallest = max(fabric.shapes.tallest for fabric in problem.fabrics)
         return problem.site.runs_are_alike and tallest >= RUN_KEYS[kind]
     return any(demand.buys == "both" for fabric in problem.fabrics for demand in _attached(fabric, kind))
 

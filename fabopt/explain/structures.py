@@ -124,7 +124,7 @@ RULE = f"the servers of a torus are a grid: the product of two or three sides of
 
 def servers_are_points(fabric: FabricProblem) -> bool:
     """Whether a fabric allows only a torus of servers."""
-    return fabric.topologies == ("torus",) and fabric.torus_nodes == (NODES,)
+    return fabric.shapes.topologies == ("torus",) and fabric.shapes.torus_nodes == (NODES,)
 
 
 def torus_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -21,7 +21,6 @@ from fabopt.schema.base import Strict
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, ByLength, Catalog, Nic, Switch
 from fabopt.schema.product import Product
-from fabopt.schema.topologies import TIERED
 
 # What a product lacks, by the key of the catalog.
 PRICE, POWER, SPLITS, PARTS = "price_usd", "power_w", "cages", "parts"
@@ -177,9 +176,9 @@ def is_candidate(problem: Problem, id_: str) -> bool:
 
 def _links(fabric: FabricProblem) -> Iterator[str]:
     """Kinds of links of all networks that a fabric may be."""
-    if set(fabric.topologies) & set(TIERED):
-        yield from (step for steps in CLOS[: max(fabric.tiers, default=1)] for step in steps if step in ENDS)
-    if set(fabric.topologies) - set(TIERED):
+    if fabric.shapes.have_tiered:
+        yield from (step for steps in CLOS[: max(fabric.shapes.tiers, default=1)] for step in steps if step in ENDS)
+    if fabric.shapes.have_direct:
         yield from (step for step in (*OF_LEAVES, *OF_SERVERS) if step in ENDS)
 
 

@@ -149,7 +149,7 @@ class _Finder:
                 assert meant is not None
                 if any(nic.nic_id == product.id for nic in meant.nics.get(protocol, ())):
                     yield changed(self.inputs.case, fabric, nics=(product.id,))
-                for tier in TIERS[: max(meant.tiers, default=1)]:
+                for tier in TIERS[: max(meant.shapes.tiers, default=1)]:
                     if any(switch.id == product.id for switch in meant.switches[protocol][tier]):
                         switches = fabric.switches.model_copy(update={tier: (product.id,)})
                         yield changed(self.inputs.case, fabric, switches=switches)

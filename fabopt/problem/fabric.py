@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 from fabopt.floor.group_runs import GroupRuns
@@ -27,6 +27,7 @@ from fabopt.problem.nic_rules import Nics, broken_by
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import NO_PAIRS, LeafPairs, Unpaired
 from fabopt.problem.ratios import Ratios
+from fabopt.problem.shapes import EQUAL_GROUPS, LastGroups, LeafGroups, Shapes
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIRING, SUBNET_MANAGER
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
 from fabopt.schema.in_service import CableKind, JoinedSpines
@@ -51,9 +52,6 @@ class FigureDemands:
     alltoall: Fraction = Fraction(0)
     allreduce: Fraction = Fraction(0)
     deadline: Deadline | None = None
-
-
-LastGroup = Literal["equal", "spread", "any"]
 
 
 @dataclass(frozen=True)
@@ -143,10 +141,8 @@ class FabricProblem:
     name: str
     role: str
     protocols: tuple[Protocol, ...]
-    tiers: tuple[int, ...]
-    aligned: bool
-    even: bool
-    group_servers: int | None
+    shapes: Shapes
+    leaf_groups: LeafGroups
     gpu_mbps: int
     ratios: Ratios
     reserve: Fraction
@@ -163,11 +159,6 @@ class FabricProblem:
     left_out: tuple[str, ...] = ()
     # NICs, by protocol, that rules about NICs leave out which may yield
     left_out_nics: Nics = field(default_factory=dict)
-    # the families that are looked at, and the most switches on a path (a Clos: see ``tiers``)
-    topologies: tuple[str, ...] = ("clos",)
-    most_hops: int | None = None
-    # what may be at the points of a torus
-    torus_nodes: tuple[str, ...] = ("switches",)
     # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
     per_switch: SwitchPorts | None = None
     counted: tuple[int, ...] = ()
@@ -176,14 +167,7 @@ class FabricProblem:
     logical_fabrics: tuple[LogicalFabric, ...] = ()
     # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
     groups: GroupRuns | None = None
-    # stripes that are not even are alike on all leaves of a rail
-    by_rail: bool = False
-    # whether the last leaf group may be unlike the others, and on how many tiers: ``spread``: but not with all ports of
-    # a server on one leaf
-    last_group: LastGroup = "equal"
-    last_group_tiers: tuple[int, ...] = (2,)
-    # protocols in which the leaves of such a group may be of a type of their own
-    last_leaf: tuple[Protocol, ...] = ()
+    last_group: LastGroups = EQUAL_GROUPS
     span: Span | None = None
     # ids of the racks that switches of a tier are pinned to, by tier
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -253,13 +237,13 @@ class FabricProblem:
             for roles in switches.values()
         ]
         tiers = (
-            number for number in self.tiers
+            number for number in self.shapes.tiers
             if any(
                 len(path) == number and bound.may_be_in_time(**path)
                 for path in ({role: one[role] for role in TIER_ROLES[:number] if role in one} for one in fastest)
             )
         )  # fmt: skip
-        return replace(bound, switches=switches, tiers=tuple(tiers))
+        return replace(bound, switches=switches, shapes=replace(self.shapes, tiers=tuple(tiers)))
 
     def may_be_in_time(self, leaf: SwitchType, spine: SwitchType | None = None, core: SwitchType | None = None) -> bool:
         """Whether a round trip over these switches of a Clos may take as little as its limit, by its metres alone."""
@@ -296,10 +280,10 @@ class FabricProblem:
 
     def with_pairs(self) -> FabricProblem:
         """The fabric with the families and switches that its rules on pairs leave it."""
-        free = self.pairs.free or Unpaired(self.topologies, self.switches)
+        free = self.pairs.free or Unpaired(self.shapes.topologies, self.switches)
         space = self.pairs.within(free)
-        pairs = replace(self.pairs, free=free)
-        return replace(self, topologies=space.topologies, switches=space.switches, pairs=pairs)
+        shapes, pairs = replace(self.shapes, topologies=space.topologies), replace(self.pairs, free=free)
+        return replace(self, shapes=shapes, switches=space.switches, pairs=pairs)
 
     @property
     def last_may_differ(self) -> bool:
@@ -309,8 +293,11 @@ class FabricProblem:
     @property
     def tiers_of_own_last(self) -> tuple[int, ...]:
         """The numbers of tiers on which the last leaf group may be unlike the others."""
-        alike = self.last_group == "equal"
-        return () if alike else tuple(tiers for tiers in self.tiers if tiers in self.last_group_tiers)
+        return self.last_group.tiers_of(self.shapes.tiers)
+
+    def last_may_differ_on(self, tiers: int) -> bool:
+        """Whether the last leaf group may be unlike the others on this number of tiers."""
+        return self.last_may_differ and tiers in self.tiers_of_own_last
 
     @property
     def may_be_alike(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Literal
 
 from fabopt.floor.rack_rules import servers_in_group
 from fabopt.parts.latency import latency_limit
@@ -25,12 +26,13 @@ from fabopt.problem.demand import (
     needs_beside,
     stages_of,
 )
-from fabopt.problem.fabric import FabricProblem, FigureDemands, LastGroup, Survival
+from fabopt.problem.fabric import FabricProblem, FigureDemands, Survival
 from fabopt.problem.generations import Switches, generations_of
 from fabopt.problem.in_service import with_those_in_service
 from fabopt.problem.interchangeable import interchangeable_switches
 from fabopt.problem.nic_rules import by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty, pairs_of
+from fabopt.problem.shapes import EQUAL_GROUPS, NODES, LastGroups, LeafGroups, Shapes
 from fabopt.problem.site import Site
 from fabopt.rules.defaults import NO_RULES, PAIRING
 from fabopt.schema.case import Case, Fabric, Oversubscription
@@ -69,13 +71,10 @@ def fabric_of(
     switches: Switches = {one: switches_of(with_those_in_service(fabric, case), one, offering) for one in protocols}
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     problem = FabricProblem(
-        name=fabric.name, role=fabric.role, protocols=protocols, tiers=_tiers(fabric),
+        name=fabric.name, role=fabric.role, protocols=protocols, shapes=_shapes(fabric, case),
         figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
         kept_rules=kept_rules,
-        aligned=fabric.rails == "aligned", even=fabric.striping == "even", by_rail=fabric.striping == "rail",
-        last_group=last_group_of(fabric, case), last_group_tiers=tiers_of_last_groups(case),
-        last_leaf=last_leaf_of(fabric, case, protocols),
-        group_servers=_group_servers(servers_in_group(fabric, case, server), servers),
+        last_group=last_groups_of(fabric, case, protocols), leaf_groups=_leaf_groups(fabric, case, server, servers),
         gpu_mbps=demand.gpu_mbps,
         ratios=demand.ratios, reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
@@ -87,9 +86,6 @@ def fabric_of(
         managers=subnet_managers(case, fabric, offering),
         interchangeable=interchangeable_switches(case, fabric, switches, offering),
         refused_nics=tuple(refusals.told.values()),
-        topologies=families_of(case, fabric),
-        most_hops=fabric.max_switch_hops,
-        torus_nodes=("switches", "servers") if fabric.torus_nodes == "any" else (fabric.torus_nodes,),
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(nic, offering, server, pcie, case.rules) for nic in fabric.on_own_nics),
     )  # fmt: skip
@@ -109,23 +105,26 @@ def _with_pairs(fabric: FabricProblem) -> FabricProblem:
     """The fabric in the space that its rules allow; without that of pairing where no switch can be in a pair, unless
     the case asks for it.
     """
-    space = in_pairs(Unpaired(fabric.topologies, fabric.switches), None)
+    space = in_pairs(Unpaired(fabric.shapes.topologies, fabric.switches), None)
     if PAIRING in fabric.kept_rules and not fabric.pairs.asked and is_empty(space):
         others = tuple(rule for rule in fabric.kept_rules if rule != PAIRING)
         fabric = fabric.keeping(others, (PAIRING,))
     return fabric.with_pairs()
 
 
-def last_group_of(fabric: Fabric, case: Case) -> LastGroup:
+def last_groups_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> LastGroups:
     """Whether a case lets the last leaf group be unlike the others. Rule ``last_group_may_differ``."""
     if not last_group_may_differ(case, fabric):
-        return "equal"
-    return "any" if case.resilience_of(fabric) == NO_RULE else "spread"
+        return EQUAL_GROUPS
+    kind: Literal["any", "spread"] = "any" if case.resilience_of(fabric) == NO_RULE else "spread"
+    own_leaf = tuple(protocol for protocol in protocols if last_leaf_may_differ(case, fabric, protocol))
+    return LastGroups(kind, tiers_of_last_groups(case), own_leaf)
 
 
-def last_leaf_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) -> tuple[Protocol, ...]:
-    """Protocols in which a case allows the last leaf group another type of leaf."""
-    return tuple(protocol for protocol in protocols if last_leaf_may_differ(case, fabric, protocol))
+def _leaf_groups(fabric: Fabric, case: Case, server: Server, servers: int) -> LeafGroups:
+    per_group = servers_in_group(fabric, case, server)
+    given = None if per_group is None else min(per_group, servers)
+    return LeafGroups(given, fabric.rails == "aligned", fabric.striping)
 
 
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:
@@ -157,12 +156,14 @@ def _nics(
     }
 
 
-def _tiers(fabric: Fabric) -> tuple[int, ...]:
-    """Tiers that the case allows: a path over t tiers has up to 2t - 1 switches."""
+def _shapes(fabric: Fabric, case: Case) -> Shapes:
+    """The networks that the case allows: in a Clos a path over t tiers has up to 2t - 1 switches."""
     tiers = fabric.tiers
     allowed = (1, 2, 3) if tiers == "any" else (tiers,) if isinstance(tiers, int) else tuple(sorted(set(tiers)))
     most = fabric.max_switch_hops
-    return allowed if most is None else tuple(tiers for tiers in allowed if 2 * tiers - 1 <= most)
+    low = allowed if most is None else tuple(tiers for tiers in allowed if 2 * tiers - 1 <= most)
+    nodes = NODES if fabric.torus_nodes == "any" else (fabric.torus_nodes,)
+    return Shapes(families_of(case, fabric), low, most, nodes)
 
 
 def _figure_demands(demand: Demand) -> FigureDemands | None:
@@ -175,10 +176,6 @@ def _figure_demands(demand: Demand) -> FigureDemands | None:
         alltoall=Fraction(demand.alltoall_mbps),
         allreduce=Fraction(demand.allreduce_mbps),
     )
-
-
-def _group_servers(per_group: int | None, servers: int) -> int | None:
-    return None if per_group is None else min(per_group, servers)
 
 
 # -- the needs of a model of the compute fabric, filled in where the case leaves them out -----------------------------

@@ -97,9 +97,9 @@ def _joining(fabric: FabricProblem, joins: Joins) -> FabricProblem:
         {protocol: tuple(one for one in many if one.planes == joined.planes) for protocol, many in all_.items()}
         for all_ in (fabric.nics, fabric.left_out_nics)
     )
-    tiers, families = ((2,) if 2 in fabric.tiers else ()), ("clos",) if "clos" in fabric.topologies else ()
-    return replace(fabric, joined=joined, switches=switches, nics=nics, left_out_nics=left_out, tiers=tiers,
-                   topologies=families, managers=joined_subnets(fabric.managers, fabric.name, joins))  # fmt: skip
+    managers = joined_subnets(fabric.managers, fabric.name, joins)
+    return replace(fabric, joined=joined, switches=switches, nics=nics, left_out_nics=left_out,
+                   shapes=fabric.shapes.only("clos", (2,)), managers=managers)  # fmt: skip
 
 
 def _with_free_cages(switch: SwitchType, joined: JoinedSpines) -> SwitchType:
@@ -128,7 +128,7 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
         for protocol, of_all in fabric.switches.items()
     }
     if ends.intersection(roles):
-        free = replace(free, switches=switches, protocols=own.protocols, tiers=own.tiers, topologies=own.topologies)
+        free = replace(free, switches=switches, protocols=own.protocols, shapes=own.shapes)
     stays = "nic" in ends and not (moving.fabric.nic.built_in and "server-leaf" not in held)
     return replace(free, nics=own.nics) if stays else free
 
@@ -208,11 +208,10 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
         fabric,
         in_service=replace(in_service, leaves=tuple(last)),
         protocols=tuple(protocol for protocol in fabric.protocols if protocol == there.protocol),
-        tiers=tuple(tiers for tiers in fabric.tiers if _may_have(in_service, tiers)),
-        topologies=tuple(family for family in fabric.topologies if family == there.topology),
+        shapes=fabric.shapes.only(there.topology, [tiers for tiers in (1, 2, 3) if _may_have(in_service, tiers)]),
         switches=switches,
         nics=nics,
         attachments=tuple(_beside_those(fabric, demand) for demand in fabric.attachments),
-        last_group="equal",
+        last_group=replace(fabric.last_group, kind="equal"),
         interchangeable=None,
     )

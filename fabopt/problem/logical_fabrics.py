@@ -41,7 +41,8 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
         ]
         # one leaf a plane would have all ports of a server
         is_paired = any(logical.is_paired(fabric.kept_rules) for logical in fabric.logical_fabrics)
-        tiers = tuple(tier for tier in fabric.tiers if tier > 1 or fabric.pairs.are_wanted or not is_paired)
+        tiers = [tier for tier in fabric.shapes.tiers if tier > 1 or fabric.pairs.are_wanted or not is_paired]
+        shapes = replace(fabric.shapes, topologies=(HOST_FAMILY,), tiers=tuple(tiers))
         for chosen in product(*options):
             if taken + sum(_slots(nic) for nic in chosen) > problem.nic_slots:
                 continue
@@ -52,7 +53,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
                 for logical, nic in zip(fabric.logical_fabrics, chosen, strict=True)
             )
             yield replace(
-                fabric, tiers=tiers, protocols=(protocol,), topologies=(HOST_FAMILY,), nics={protocol: hosts},
+                fabric, shapes=shapes, protocols=(protocol,), nics={protocol: hosts},
                 attachments=(*fabric.attachments, *ports), logical_fabrics=(),
             )  # fmt: skip
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.shapes import EQUAL_GROUPS
+
+
+def with_tiers(fabric: FabricProblem, *tiers: int) -> FabricProblem:
+    """The fabric with these numbers of tiers only."""
+    return replace(fabric, shapes=replace(fabric.shapes, tiers=tiers))
 
 
 def with_equal_groups(fabric: FabricProblem) -> FabricProblem:
     """The fabric with equal leaf groups only."""
-    return replace(fabric, last_group="equal", last_leaf=())
+    return replace(fabric, last_group=EQUAL_GROUPS)

@@ -38,4 +38,4 @@ def weighs_planes(problem: Problem, fabric: FabricProblem) -> bool:
         return False
     asked = next((one for one in problem.case.fabrics if one.name == fabric.name), None)
     is_kept = asked is not None and keeps_default(problem.case.resilience_of(asked))
-    return is_kept and set(fabric.topologies) <= set(TIERED)
+    return is_kept and set(fabric.shapes.topologies) <= set(TIERED)

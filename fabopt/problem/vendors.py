@@ -60,14 +60,14 @@ def _supply_of(problem: Problem, place: str) -> tuple[frozenset[str], int | None
 
 def _most_types(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> int:
     """The most types of switches that some tiers of some fabrics have together."""
-    return sum(_types_of(fabric, role, max(fabric.tiers)) for fabric in fabrics for role in roles)
+    return sum(_types_of(fabric, role, max(fabric.shapes.tiers)) for fabric in fabrics for role in roles)
 
 
 def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
     """The most types of switches in a tier of a fabric with ``tiers`` tiers."""
     if role == "leaf":
-        return 2 if fabric.last_may_differ and fabric.last_leaf else 1
-    is_tiered = any(name in _WITH_SPINES for name in fabric.topologies)
+        return 2 if fabric.last_may_differ and fabric.last_group.own_leaf else 1
+    is_tiered = any(name in _WITH_SPINES for name in fabric.shapes.topologies)
     return int(is_tiered and tiers > SOURCE_TIERS.index(role))
 
 
@@ -127,7 +127,7 @@ def tiers_that_do(problem: Problem, fabric: FabricProblem) -> tuple[int, ...]:
     wanted, beside = problem.case.procurement.min_sources, _beside(problem, fabric)
     return tuple(
         tiers
-        for tiers in fabric.tiers
+        for tiers in fabric.shapes.tiers
         if all(
             sum(_types_of(fabric, role, tiers) for role in _roles(place)) + others >= wanted.get(place, 0)
             for place, others in beside.items()

@@ -8,7 +8,6 @@ from itertools import combinations_with_replacement
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
-from fabopt.schema.topologies import TIERED
 from fabopt.search.context import Context
 from fabopt.topology.clos.shape import usable_ports
 from fabopt.topology.server_torus.space import forwarding_nics
@@ -48,12 +47,12 @@ def has_no_end(fabric: FabricProblem) -> bool:
 
 def fewest_switches(problem: Problem, fabric: FabricProblem) -> int:
     """No design of a fabric has fewer switches: leaves by their ports, and a spine where a Clos has no single tier."""
-    if "torus" in fabric.topologies and any(forwarding_nics(problem, fabric)):
+    if "torus" in fabric.shapes.topologies and any(forwarding_nics(problem, fabric)):
         return 0
     ports = min((one.ports_per_server for many in fabric.nics.values() for one in many), default=0)
     room = max(_rooms(fabric), default=1)
     leaves = max(1, int(ceil_of(problem.servers * ports + fabric.attachment_ports, room)))
-    flat = 1 in fabric.tiers or not set(TIERED).issuperset(fabric.topologies)
+    flat = 1 in fabric.shapes.tiers or fabric.shapes.have_direct
     return leaves if flat else max(2, leaves) + 1
 
 

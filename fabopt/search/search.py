@@ -115,7 +115,7 @@ class Search:
         costs = self.expansion.costs_of(0)
         fabrics = [with_fewest(self.problem, self.context, fabric) for fabric in self.problem.fabrics]
         # of other families nothing is known, nor of NICs that logical fabrics have yet to choose
-        leafy = [fabric for fabric in fabrics if set(fabric.topologies) <= LEAFY and not fabric.logical_fabrics]
+        leafy = [fabric for fabric in fabrics if set(fabric.shapes.topologies) <= LEAFY and not fabric.logical_fabrics]
         lowest = (self.expansion.space(one, costs).lowest_bound for one in leafy)
         return sum(bound for bound in lowest if isfinite(bound)) - self.expansion.saving
 

@@ -212,7 +212,7 @@ def _other_structure(case: Case, place: FabricPlace) -> Iterator[CaseChange]:
 
 def _other_topology(place: FabricPlace) -> Iterator[CaseChange]:
     """Changes to other allowed families."""
-    for topology in place.fabric.topologies:
+    for topology in place.fabric.shapes.topologies:
         if topology != place.topology:
             yield CaseChange("topology", topology, {place.key("topologies"): [topology]}, index=place.index)
     if place.topology == "torus" and place.asked.torus_nodes == "any":
@@ -227,7 +227,7 @@ def _any_latency(place: FabricPlace) -> Iterator[CaseChange]:
 
 
 def _other_tiers(place: FabricPlace) -> Iterator[CaseChange]:
-    for tiers in place.fabric.tiers:
+    for tiers in place.fabric.shapes.tiers:
         if place.design.tiers is not None and tiers != place.design.tiers:
             effort = LONG if tiers > place.design.tiers else QUICK
             yield CaseChange("tiers", str(tiers), {place.key("tiers"): tiers}, index=place.index, effort=effort)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from fabopt.design.bill import bill
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.limits import ExactLimits
+from fabopt.problem.other_choices import with_tiers
 from fabopt.problem.problem import Problem, problem_of
 from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.program.lexicographic import Optimum
@@ -234,8 +235,8 @@ class _Look:
             return
         group = int(design.network.shape.g)
         numbers = {(-(-now // group) - 1) * group}
-        if design.tiers - 1 in self.fabric.tiers:
-            numbers.add(most_servers_of(self.problem, replace(self.fabric, tiers=(design.tiers - 1,))))
+        if design.tiers - 1 in self.fabric.shapes.tiers:
+            numbers.add(most_servers_of(self.problem, with_tiers(self.fabric, design.tiers - 1)))
         near = sorted((number for number in numbers if now * (1 - FAR) <= number < now and number > 0), reverse=True)
         yield from self._nearest([self._with_servers(number) for number in near])
 

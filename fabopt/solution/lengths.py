@@ -20,6 +20,7 @@ from fabopt.floor.group_runs import (
 )
 from fabopt.parts.nic_planes import unsplit_words
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.other_choices import with_tiers
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUN_OF_PEERS
 from fabopt.rules.defaults import DEFAULT_RULES, LENGTHS, is_kept
@@ -135,9 +136,9 @@ def more_planes_notes(problem: Problem, design: Design) -> Iterator[str]:
         if lanes:
             yield f"{fabric.name}: {lanes}: more planes were not looked at"
         yield from _broken_finer(problem, fabric, designed)
-        if designed.topology == "clos" and len(designed.tiers) == THREE and TWO in fabric.tiers:
+        if designed.topology == "clos" and len(designed.tiers) == THREE and TWO in fabric.shapes.tiers:
             spoken = tuple(protocol for protocol in fabric.protocols if protocol == designed.protocol)
-            splits = broken_out(problem, replace(fabric, tiers=(TWO,), protocols=spoken))
+            splits = broken_out(problem, with_tiers(replace(fabric, protocols=spoken), TWO))
             if splits:
                 split = f"{splits[0].ports}x{gbps(splits[0].port_mbps):g}"
                 yield f"{fabric.name}: {SAVED_TIER} {split}, which no parts of the catalog join"

@@ -43,7 +43,7 @@ def _direct_family(name: str) -> Family:
 
 def space_of(problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
     """The spaces of all families of a fabric."""
-    spaces = (family_of(name).space(problem, fabric, request) for name in fabric.topologies)
+    spaces = (family_of(name).space(problem, fabric, request) for name in fabric.shapes.topologies)
     return Spaces(tuple(part for space in spaces for part in (space.spaces if isinstance(space, Spaces) else [space])))
 
 
@@ -52,7 +52,7 @@ def most_servers(problem: Problem) -> int:
     if not all(map(_has_nics, problem.fabrics)):
         return 0
     return min(
-        max((family_of(name).most_servers(problem, fabric) for name in fabric.topologies), default=0)
+        max((family_of(name).most_servers(problem, fabric) for name in fabric.shapes.topologies), default=0)
         for fabric in problem.fabrics
     )
 

@@ -136,9 +136,9 @@ class Sizing:
 def candidates_in(problem: Problem, batch: AnyBatch, index: int, prune: bool) -> tuple[Candidate, ...]:
     """A candidate of a batch with exact quantities; ties go to the family that the fabric names first."""
     candidates = purchasable_variants(problem, batch.fabric, batch.candidates(problem, index, prune))
-    if len(batch.fabric.topologies) == 1:
+    if len(batch.fabric.shapes.topologies) == 1:
         return candidates
-    rank = batch.fabric.topologies.index(batch.family)
+    rank = batch.fabric.shapes.topologies.index(batch.family)
     return tuple(replace(candidate, order=(rank, *candidate.order)) for candidate in candidates)
 
 

@@ -48,8 +48,8 @@ def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[Fab
     """The fabric in its spans, the largest groups first, which need the fewest switches."""
     runs, lengths_m, with_pods = fabric.groups, problem.item_table.lengths_m, PODS.get(family, ())
     assert runs is not None
-    plain = tuple(tier for tier in fabric.tiers if tier not in with_pods)
-    with_pods = tuple(tier for tier in fabric.tiers if tier in with_pods)
+    plain = tuple(tier for tier in fabric.shapes.tiers if tier not in with_pods)
+    with_pods = tuple(tier for tier in fabric.shapes.tiers if tier in with_pods)
     pods = _intervals(runs, family, "leaf-spine", lengths_m, min(problem.servers, MOST_IN_POD)) if with_pods else []
     last_may_differ = family in ("clos", "rail-only") and fabric.last_may_differ
     group_most = 1 if family == "server-torus" else min(problem.servers, _most_in_group(fabric))
@@ -92,7 +92,7 @@ def _in_spans(fabric: FabricProblem, family: str, spans: Sequence[Span], lengths
     runs_m = {kind: np.broadcast_to(runs, group.shape).tolist() for kind, runs in of_kind.items()}
     for number, span in enumerate(spans):
         counted = {kind: counted_m(lengths_m, runs[number]) for kind, runs in runs_m.items()}
-        yield replace(fabric, runs_m=counted, span=span, tiers=span.tiers)
+        yield replace(fabric, runs_m=counted, span=span, shapes=replace(fabric.shapes, tiers=span.tiers))
 
 
 Together = tuple[tuple[FabricProblem, tuple[FabricProblem, ...]], ...]
@@ -137,7 +137,8 @@ def group_sizes(fabric: FabricProblem, most: int) -> Ints:
     """Sizes of a leaf group up to ``most`` that are in the fabric's span and that the case allows, shape (sizes,)."""
     least, last = groups_wanted(fabric)
     g = np.arange(least, min(last, most) + 1, dtype=np.int64)
-    return g if fabric.group_servers is None else g[g == fabric.group_servers]
+    given = fabric.leaf_groups.servers
+    return g if given is None else g[g == given]
 
 
 def pod_sizes(fabric: FabricProblem, g: Ints, least: Ints, most: Ints) -> tuple[Ints, Ints]:

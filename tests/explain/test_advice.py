@@ -220,7 +220,7 @@ def test_a_key_that_takes_more_work_than_a_question_may_is_said(monkeypatch: pyt
     search = Inquiry._design_of
 
     def stopped(inquiry: Inquiry, problem: Problem, in_reach: bool) -> Optimum | None:
-        if len(problem.fabrics[0].tiers) > 1:
+        if len(problem.fabrics[0].shapes.tiers) > 1:
             raise StoppedError
         return search(inquiry, problem, in_reach)
 

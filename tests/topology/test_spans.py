@@ -27,11 +27,12 @@ def test_every_size_is_in_one_span_with_its_runs(family: str) -> None:
         for g in range(1, 17):
             for pod in range(g, SERVERS + g, g):
                 held = [
-                    one for one in spans if one.span is not None and tiers in one.tiers
+                    one for one in spans if one.span is not None and tiers in one.shapes.tiers
                     and one.span.group[0] <= g <= one.span.group[1] and one.span.pod[0] <= pod <= one.span.pod[1]
                 ]  # fmt: skip
                 assert len(held) == 1, (tiers, g, pod)
-                has_pods = len({one.span.pod for one in spans if one.span is not None and tiers in one.tiers}) > 1
+                pods = {one.span.pod for one in spans if one.span is not None and tiers in one.shapes.tiers}
+                has_pods = len(pods) > 1
                 own = runs.runs_m(family, Sizes(g, pod if has_pods else SERVERS))
                 assert held[0].runs_m == {kind: counted_m(lengths_m, float(run)) for kind, run in own.items()}
 

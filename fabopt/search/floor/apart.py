@@ -44,11 +44,11 @@ def too_far_apart(problem: Problem) -> TooFar | None:
     reach of one kind of links after the other from that switch's rack. If no rack has enough racks within that reach,
     there is no design. Fabrics without a NIC or tiers are skipped.
     """
-    for fabric in (one for one in problem.fabrics if any(one.nics.values()) and one.tiers):
+    for fabric in (one for one in problem.fabrics if any(one.nics.values()) and one.shapes.tiers):
         reach_m = {kind: _reach_m(problem, fabric, kind) for kind in RUNS_ON_FLOOR}
         runs = _least_runs(problem)
         wanted = racks_needed(problem.servers, problem.floor.servers_per_rack)
-        if not any(_most_around(runs, reach_m, tiers) >= wanted for tiers in fabric.tiers):
+        if not any(_most_around(runs, reach_m, tiers) >= wanted for tiers in fabric.shapes.tiers):
             return _nearest_miss(problem, fabric, runs, reach_m, wanted)
     return None
 
@@ -104,13 +104,13 @@ def _nearest_miss(
     or else all kinds.
     """
     misses: list[tuple[float, TooFar]] = []
-    for tiers in fabric.tiers:
+    for tiers in fabric.shapes.tiers:
         for kind in RUNS_ON_FLOOR[:tiers]:
             needed = _least_reach(runs, reach_m, (kind,), tiers, wanted)
             if needed is not None:
                 misses.append((needed / max(reach_m[kind], 0.1), _miss(problem, fabric, runs, reach_m, kind, needed)))
     if not misses:
-        tiers = max(fabric.tiers, default=1)
+        tiers = max(fabric.shapes.tiers, default=1)
         kinds = RUNS_ON_FLOOR[:tiers]
         needed = _least_reach(runs, reach_m, kinds, tiers, wanted) or float(np.max(runs[kinds[-1]]))
         misses.append((0.0, _miss(problem, fabric, runs, reach_m, kinds[-1], needed)))

@@ -220,7 +220,7 @@ def _untimed(problem: Problem) -> list[str]:
         name
         for fabric in problem.fabrics
         if problem.needs is not None and fabric.name == problem.needs.fabric
-        for name in fabric.topologies
+        for name in fabric.shapes.topologies
         if name not in TIERED
     ]
 

@@ -237,7 +237,8 @@ def _longer_costs_more(problem: Problem) -> bool:
 def _is_plain(fabric: FabricProblem) -> bool:
     """Whether fewer servers need no more of a fabric; in other families they need another network."""
     counts = bool(fabric.attachments) or fabric.per_switch is not None
-    return not counts and fabric.group_servers is None and fabric.even and fabric.topologies == ("clos",)
+    groups = fabric.leaf_groups
+    return not counts and groups.servers is None and groups.is_even and fabric.shapes.topologies == ("clos",)
 
 
 def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, caps: Floats) -> float:
@@ -247,11 +248,11 @@ def _least_share(problem: Problem, fabric: FabricProblem, costs: BoundedCosts, c
     for protocol in fabric.protocols:
         for nic in bounds.nics(protocol):
             for place, lower in enumerate(bounds.lowers(nic.port, protocol)):
-                if 1 in fabric.tiers or fabric.topologies != ("clos",):
+                if 1 in fabric.shapes.tiers or fabric.shapes.topologies != ("clos",):
                     least = min(least, float(bounds.of_servers(nic, lower.share)[0]))
                 if float(bounds.of_leaves(place, nic, protocol)[0]) >= least:
                     break
-                for tiers in set(fabric.tiers) - {1}:
+                for tiers in set(fabric.shapes.tiers) - {1}:
                     blocks = (Block(protocol, tiers, nic, lower.leaf, lower.down, up) for up in lower.leaf.uses)
                     least = min([least, *(float(bounds.of_block(block, tiers)[0]) for block in blocks)])
     return least / problem.servers if np.isfinite(least) else 0.0

@@ -204,7 +204,7 @@ class Bounds(Hardware):
     @remembered("server-leaf", "attachment-leaf")
     def _last_saving(self, nic: NicOption, protocol: str) -> Saving:
         """Most that a last group's leaves, of any type, can save."""
-        differ = self.fabric.span is not None or protocol in self.fabric.last_leaf
+        differ = self.fabric.span is not None or protocol in self.fabric.last_group.own_leaf
         lowers = self.lowers(nic.port, protocol, True) if differ and self.most.servers_in_last else []
         return Saving(lowers, nic, self.most.servers_in_last)
 
@@ -225,7 +225,7 @@ class Bounds(Hardware):
         if not self._last_may_differ(block):
             return Saving([], block.nic, 0)
         looks = block.nic, block.protocol, block.down.port, block.uplinks.port, tiers
-        differs = block.protocol in self.fabric.last_leaf
+        differs = block.protocol in self.fabric.last_group.own_leaf
         return self._saving_under(*looks) if differs else self._saving_of([block], tiers)
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")

@@ -370,7 +370,7 @@ def _placed(fabric: FabricProblem) -> Iterator[FabricProblem]:
     networks are equal, the first.
     """
     kinds = grouped((tuple(getattr(demand, name) for name in _KIND), demand) for demand in fabric.attachments)
-    tiers = TIERS if max(fabric.tiers) > 1 else tuple(tier for tier in TIERS if tier != "spine")
+    tiers = TIERS if max(fabric.shapes.tiers) > 1 else tuple(tier for tier in TIERS if tier != "spine")
     for choices in list(product(*(_choices(demands, tiers) for demands in kinds.values())))[1:]:
         placed = {demand: tier for of_kind in choices for demand, tier in of_kind.items()}
         yield replace(fabric, attachments=tuple(replace(demand, tier=placed[demand]) for demand in fabric.attachments))

@@ -179,7 +179,7 @@ def _before_racks(fabric: FabricProblem, parts: Parts, survival: Survival) -> tu
     """
     if survival.failed not in (RACK, FEED):
         return survival.failed, survival.count
-    return "spine", int(survival.outlived and fabric.even and parts.tiers == 2)
+    return "spine", int(survival.outlived and fabric.leaf_groups.is_even and parts.tiers == 2)
 
 
 @dataclass(frozen=True)

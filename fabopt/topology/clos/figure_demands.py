@@ -138,8 +138,8 @@ def headroom(fabric: FabricProblem, parts: Parts, shape: Shape, ratio: Fraction)
     on_leaves = fabric.attachment_ports + sum(demand.ports for demand in fabric.on_free_ports if demand.takes("leaf"))
     attached = ceil_of(on_leaves, shape.planes * shape.leaves)
     per_group = _servers_of_group(fabric, parts, shape, ratio, attached)
-    if fabric.group_servers is not None:
-        per_group = np.minimum(per_group, fabric.group_servers)
+    if fabric.leaf_groups.servers is not None:
+        per_group = np.minimum(per_group, fabric.leaf_groups.servers)
     if shape.has_own_last:
         last = lesser(per_group, _servers_of_group(fabric, parts.of_last, shape.of_last, ratio, attached))
         return greater(0, (shape.groups - 1) * per_group + last - shape.servers)

@@ -92,7 +92,7 @@ class MostPorts:
     def in_groups(self, g: Ints) -> Ints:
         """Most server ports of a leaf of a group of ``g`` servers, a differing last group left out, shape of ``g``."""
         # Rule ``rails_are_aligned``
-        alone = self._fabric.aligned & (g < self._servers)
+        alone = self._fabric.leaf_groups.aligned & (g < self._servers)
         return np.asarray(np.where(alone, g, g * self._together))
 
     @cached_property
@@ -167,7 +167,9 @@ class Hardware(LinkBounds):
         return self._rivals(protocol, role == "leaf").undominated(options) if self.prune else options
 
     def _rivals(self, protocol: str, of_leaves: bool = False) -> SwitchRivals:
-        return SwitchRivals(self.problem, self.fabric, protocol, of_leaves and protocol in self.fabric.last_leaf)
+        return SwitchRivals(
+            self.problem, self.fabric, protocol, of_leaves and protocol in self.fabric.last_group.own_leaf
+        )
 
     def _undominated_uses(self, uses: list[SwitchUse], protocol: str, of_leaves: bool = False) -> list[SwitchUse]:
         return self._rivals(protocol, of_leaves).undominated_uses(uses) if self.prune else uses
@@ -214,7 +216,7 @@ class Hardware(LinkBounds):
 
     def last_leaves(self, block: Block) -> list[SwitchUse]:
         """Other leaf types for the last group of a block, whose cages take the same parts as the block's."""
-        if not self.most.servers_in_last or block.protocol not in self.fabric.last_leaf:
+        if not self.most.servers_in_last or block.protocol not in self.fabric.last_group.own_leaf:
             return []
         alike = self.leaves_with(block.protocol, block.down.port, block.uplinks.port)
         joined = block.leaf.peers is not None

@@ -78,12 +78,13 @@ class Leaves:
         self.spines = Spines(bounds, cutoff, plain)
         self.attachments = AttachmentBounds(bounds)
         self.in_time = LeavesInTime(self.problem, self.fabric)
+        self.by_rail = bounds.fabric.leaf_groups.by_rail
         # what sizes follow from beside the hardware
-        fabric = self.fabric
+        fabric, groups, pairs = self.fabric, self.fabric.leaf_groups, self.fabric.pairs
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.tiers_of_own_last,
-            fabric.aligned, fabric.by_rail, fabric.last_group, fabric.group_servers, fabric.resilience,
-            fabric.pairs, TWO_SWITCHES in fabric.kept_rules,
+            groups.aligned, groups.by_rail, fabric.last_group.kind, groups.servers, fabric.resilience,
+            pairs.are_wanted, pairs.may_be_apart, TWO_SWITCHES in fabric.kept_rules, pairs.are_joined,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:
@@ -128,7 +129,7 @@ class Leaves:
         """Add uplinks to the groups in service, one of which is unlike the others, and to those that come after it."""
         nic, servers, self.sizes_met = block.nic, self.problem.servers, True
         plain = Shape(servers, nic.ports_per_plane, nic.planes, 1, np.array([servers]), sizes=self.problem.sizes,
-                      by_rail=self.fabric.by_rail)  # fmt: skip
+                      by_rail=self.by_rail)  # fmt: skip
         for shape in with_own_group(there, plain):
             of_last = np.asarray(self.bounds.reserved(last_endpoints(shape, self.fabric.attached)))
             if of_last.max() <= usable_ports(block.of_last.down, block.of_last.leaf):
@@ -139,8 +140,7 @@ class Leaves:
         return block.tiers == 1 or self._last_may_differ(block) or bool(alike_that_reach(self.bounds, block))
 
     def _last_may_differ(self, block: Block) -> bool:
-        last_may_differ = self.fabric.last_may_differ and block.tiers in self.fabric.tiers_of_own_last
-        return last_may_differ and bool(ports_that_reach(self.bounds, block))
+        return self.fabric.last_may_differ_on(block.tiers) and bool(ports_that_reach(self.bounds, block))
 
     def least_in_layout(self, block: Block) -> Floats:
         """Lower bound of a block's cost with each leaf in the best rack for its group, shape (metrics,).
@@ -211,7 +211,7 @@ class Leaves:
     def _shape_with_last_group(self, block: Block, sizes: LastGroupSizes, rules: Hashable) -> tuple[Shape, Floats]:
         shape = Shape(
             self.problem.servers, block.nic.ports_per_plane, block.nic.planes, sizes.k, np.array(sizes.g),
-            sizes=self.problem.sizes, by_rail=self.fabric.by_rail, own_k=sizes.own_k, own_u=0 * np.array(sizes.g),
+            sizes=self.problem.sizes, by_rail=self.by_rail, own_k=sizes.own_k, own_u=0 * np.array(sizes.g),
         )  # fmt: skip
         return shape, self._leaf_cost(block, shape)
 
@@ -232,7 +232,7 @@ class Leaves:
             return
         for k in ports_on_switch(self.fabric, nic):
             shape = Shape(servers, nic.ports_per_plane, nic.planes, k, np.array([servers]), sizes=self.problem.sizes,
-                          by_rail=self.fabric.by_rail)  # fmt: skip
+                          by_rail=self.by_rail)  # fmt: skip
             if self._stands_alone(block, shape) and self._joins_servers(block, k):
                 yield shape
 
@@ -257,9 +257,9 @@ class Leaves:
             most_groups = self.bounds.most_groups(block.uplinks.port, block.protocol, block.tiers, ports // k)
             g = group_sizes(self.fabric, most)
             # Rule ``rails_are_aligned``
-            if self.fabric.aligned and k > 1:
+            if not self.fabric.leaf_groups.may_share(k):
                 g = g[g >= servers]
-            shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes, by_rail=self.fabric.by_rail)
+            shape = Shape(servers, ports, block.nic.planes, k, g, sizes=self.problem.sizes, by_rail=self.by_rail)
             kept = np.flatnonzero((shape.leaves >= 2) & (shape.groups <= most_groups))
             if kept.size:
                 yield shape.take(kept)

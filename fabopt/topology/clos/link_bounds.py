@@ -155,7 +155,7 @@ class LinkBounds:
     def least_uplink(self, up: PortType, spine: SwitchUse, protocol: str) -> Floats:
         """Least mean cost of a leaf's link to spines, with its share of parts that several links have in common."""
         link = self.least_link(up, spine.down.port, "leaf-spine", protocol)
-        if spine.up is not None or not self.fabric.even:
+        if spine.up is not None or not self.fabric.leaf_groups.is_even:
             return link
         ends = up, spine.down.port, protocol, "leaf-spine"
         return self.runs.raised(

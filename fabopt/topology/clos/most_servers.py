@@ -90,7 +90,7 @@ class _Reach:
             nics = self._nics(protocol)
             ways = {
                 way
-                for tiers in self.fabric.tiers
+                for tiers in self.fabric.shapes.tiers
                 for way in self._ways(protocol, tiers, [nic for nic in nics if nic.allows(tiers)])
             }
             for way in sorted(ways, key=lambda way: -way.most):
@@ -110,21 +110,15 @@ class _Reach:
         for (down, above), room in self._leaves(protocol, tiers).items():
             for ports in wanted.get(down.lane.port_mbps, ()):
                 for k in [divisor for divisor in range(1, ports + 1) if ports % divisor == 0]:
-                    servers, groups = self._group(room // k), self._groups(above, ports, k)
-                    if self.fabric.group_servers not in (None, servers):
+                    servers = self.fabric.leaf_groups.at_most(room // k)
+                    groups = self._groups(above, ports, k)
+                    if not self.fabric.leaf_groups.may_have(servers):
                         groups = min(groups, 1)
                     if groups and servers:
                         yield _Way(servers * groups, groups, room, ports, k, down)
                         way = _Way(servers * groups, groups, room, ports, k, down)
-                        if self.fabric.group_servers in (None, servers):
+                        if self.fabric.leaf_groups.may_have(servers):
                             yield from self._last_groups(above, tiers, way)
-
-    def _group(self, room: int) -> int:
-        """Servers of a group on leaves with ``room`` server places; the case may give the number, of all groups but the
-        last.
-        """
-        given = self.fabric.group_servers
-        return room if given is None else min(room, given)
 
     def _groups(self, above: _AboveLeaf | None, ports: int, k: int) -> int:
         """Most groups: those of a pod by its leaves, times pods; or with pods for each rail."""
@@ -132,17 +126,17 @@ class _Reach:
             return int(k == ports or (self.fabric.pairs.may_be_apart and 2 * k == ports))
         rails = ports // k
         most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
-        return min(most, 1) if self.fabric.aligned and k > 1 else most
+        return most if self.fabric.leaf_groups.may_share(k) else min(most, 1)
 
     def _last_groups(self, above: _AboveLeaf | None, tiers: int, way: _Way) -> Iterator[_Way]:
         """The way with one more, differing group, on the leaves that spines of a pod have ports left for."""
-        differs = self.fabric.last_may_differ and tiers in self.fabric.tiers_of_own_last
-        if above is None or not differs or (self.fabric.aligned and way.k > 1):
+        differs = self.fabric.last_may_differ_on(tiers)
+        if above is None or not differs or not self.fabric.leaf_groups.may_share(way.k):
             return
         groups, left = divmod(above.leaves, way.ports // way.k)
         way = way._replace(most=way.most // way.groups * groups * above.pods, groups=groups * above.pods)
         fits = [k for k in range(1, way.ports + 1) if way.ports % k == 0 and way.ports // k <= left]
-        if self.fabric.last_group == "spread" and way.k != way.ports:
+        if not self.fabric.last_group.may_be_one_leaf and way.k != way.ports:
             fits = [k for k in fits if k != way.ports]
         for k in fits if groups else ():
             last = min(way.most // way.groups, way.room // k)
@@ -197,7 +191,7 @@ class _Reach:
         """Links of a leaf and a spine, and the leaf ports that each takes, where a cable between them has ``together``
         ports: fewer links spare the spine's uplinks, more of them the leaf's cages.
         """
-        if self.fabric.even:
+        if self.fabric.leaf_groups.is_even:
             yield from ((links, Fraction(together, links)) for links in range(1, together + 1))
         elif together:
             yield 1, ONE
@@ -232,7 +226,7 @@ class _Reach:
         """Most servers of a way beside the attachments on its leaves, if they are more than ``best``."""
         if not self.fabric.attachments:
             return way.most
-        for g in range(self._group(way.room // way.k), 0, -1):
+        for g in range(self.fabric.leaf_groups.at_most(way.room // way.k), 0, -1):
             if g * way.groups <= best:
                 break
             servers = np.arange((way.groups - 1) * g + 1, way.groups * g + 1)

@@ -31,11 +31,10 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
     """(k, k'): ports of a server on each leaf of the groups, and of the last one."""
     ports = nic.ports_per_plane
     allowed = [k for k in divisors(ports) if nic.takes(k)]
-    # Rule ``rails_are_aligned``
-    for k in [k for k in allowed if k == 1 or not fabric.aligned]:
+    for k in [k for k in allowed if fabric.leaf_groups.may_share(k)]:
         for last in allowed:
             alone = last == ports != k
-            if (not nic.apart or last == k) and (not alone or fabric.last_group == "any"):
+            if (not nic.apart or last == k) and (not alone or fabric.last_group.may_be_one_leaf):
                 yield k, last
 
 

@@ -13,23 +13,31 @@ from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.pairing import LeafPairs
 from fabopt.problem.problem import Problem
 from fabopt.problem.ratios import Ratios
+from fabopt.problem.shapes import LastGroups, LeafGroups, Shapes
 from fabopt.topology.clos.joins import runs_differ
 
 # Objects of a fabric whose fields are looked at one by one.
-ASPECTS: Final = {"pairs": LeafPairs, "ratios": Ratios}
+ASPECTS: Final = {
+    "shapes": Shapes,
+    "leaf_groups": LeafGroups,
+    "last_group": LastGroups,
+    "pairs": LeafPairs,
+    "ratios": Ratios,
+}
 # Fields of a fabric that no bound follows from but by way of what ``scope_key`` takes of them beside its hardware: its
 # names, which part of a space is looked at, NICs, runs and places, rules of sizes and stripes, and of default rules
 # which are kept. A field that is not here is part of every key: bounds that did not follow from it are found anew.
 NOT_HARDWARE: Final = frozenset({
-    "name", "role", "protocols", "topologies", "tiers", "most_hops", "torus_nodes",
-    "aligned", "group_servers", "last_group", "last_group_tiers", "even", "by_rail", "span", "groups",
+    "name", "role", "protocols", "shapes.topologies", "shapes.tiers", "shapes.most_hops", "shapes.torus_nodes",
+    "leaf_groups.servers", "leaf_groups.aligned", "leaf_groups.striping", "last_group.kind", "last_group.on",
+    "span", "groups",
     "gpu_mbps", "nics", "refused_nics", "left_out_nics", "logical_fabrics",
     "pairs.homing", "pairs.pairing", "pairs.asked", "pairs.kept", "pairs.free",
     "runs_m", "arrangement", "racks", "attachments_measured", "per_switch", "counted",
     "resilience", "kept_rules", "left_out", "managers", "generations", "latency",
 })  # fmt: skip
 # Of the others, those that the least cost of an uplink does not follow from.
-OF_LEAVES: Final = frozenset({"reserve", "attachments", "last_leaf"})
+OF_LEAVES: Final = frozenset({"reserve", "attachments", "last_group.own_leaf"})
 RUNS_OF_TWO_TIERS = ("server-leaf", "leaf-spine", "spine-core", "attachment-leaf", "attachment-spine")
 
 
@@ -55,7 +63,7 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
             layout = one
     of_spines: Hashable = None
     if layout is not None and "leaf-spine" in runs:
-        stripes = fabric.even, fabric.kept_rules
+        stripes = fabric.leaf_groups.is_even, fabric.kept_rules
         of_spines = layout, problem.servers, stripes, tuple(fabric.nics.items())
     if not of_servers:
         return hardware, runs, lengths, of_spines

@@ -133,7 +133,7 @@ class ClosSpace:
         fabric, gpus = self.fabric, self.problem.server.gpus
         of_vendors = vendors_that_do(self.problem, fabric) if self.prune else None
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
-        striped = not fabric.even and bool(fabric.figure_demands or fabric.resilience)
+        striped = not fabric.leaf_groups.is_even and bool(fabric.figure_demands or fabric.resilience)
         there, servers = fabric.in_service, self.problem.first_servers
         moving, base = fabric.moving, self.problem.case.base
         in_halls = fabric.ratios.hall is not None
@@ -260,7 +260,7 @@ class ClosSpace:
 
     def _nics(self, cutoff: Cutoff) -> Iterator[Iterator[_Bounded]]:
         """The blocks of every NIC on every number of tiers."""
-        for tiers in tiers_that_do(self.problem, self.fabric) if self.prune else self.fabric.tiers:
+        for tiers in tiers_that_do(self.problem, self.fabric) if self.prune else self.fabric.shapes.tiers:
             for protocol in self.fabric.protocols:
                 for nic in self.bounds.nics(protocol):
                     if self.restriction.topology in (None, nic.topology) and nic.allows(tiers):

@@ -91,10 +91,10 @@ class Spines:
             return np.arange(shape.u.size), shape.u
         rows: list[int] = []
         spines: list[int] = []
-        fewest = fewest_spines(self.fabric, shape.planes)
+        fewest, is_even = fewest_spines(self.fabric, shape.planes), self.fabric.leaf_groups.is_even
         for row, u in enumerate(shape.u.tolist()):
             # Rules ``striping_is_even``, ``last_group_may_differ``
-            counts: Sequence[int] = divisors(u) if self.fabric.even or shape.has_own_last else range(1, u + 1)
+            counts: Sequence[int] = divisors(u) if is_even or shape.has_own_last else range(1, u + 1)
             counts = [count for count in counts if count >= fewest and keeps_pairs(self.fabric, u, count)]
             rows.extend([row] * len(counts))
             spines.extend(counts)

@@ -94,7 +94,7 @@ def load_of(problem: Problem, fabric: FabricProblem, parts: Parts, ports: int) -
     """Demand on a network with ``ports`` server ports on its busiest switch."""
     speed, wanted = parts.uplink.lane.port_mbps, rates_of(problem, fabric, parts.nic)
     endpoints = problem.servers * parts.nic.ports_per_plane
-    return Load(ports, endpoints, wanted.cut / speed, wanted.spread / speed, fabric.most_hops)
+    return Load(ports, endpoints, wanted.cut / speed, wanted.spread / speed, fabric.shapes.most_hops)
 
 
 # -- networks ---------------------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ class SwitchedSpace(SizedSpace):
             return None
         g = group_sizes(self.fabric, most)
         # Rule ``rails_are_aligned``
-        if self.fabric.aligned and k > 1:
+        if not self.fabric.leaf_groups.may_share(k):
             g = g[g >= self.problem.servers]
         if not g.size:
             return None
@@ -299,7 +299,7 @@ class DirectSpace(SwitchedSpace):
 
     def _wanted(self, shape: Shape, net: DirectNetworks) -> Ints:
         """Networks with the demanded path length and headroom."""
-        kept, most = self._roomy(shape, net.switches) & self._in_span(shape, net), self.fabric.most_hops
+        kept, most = self._roomy(shape, net.switches) & self._in_span(shape, net), self.fabric.shapes.most_hops
         if most is not None:
             for place in np.flatnonzero(kept).tolist():
                 kept[place] = self.topology.hops(net.numbers[place], int(shape.leaves[0])) <= most

@@ -100,7 +100,7 @@ class DragonflyPlusSpace(SwitchedSpace):
     """The dragonfly+ candidates that a fabric may have."""
 
     def _blocks(self, cutoff: Cutoff) -> Iterator[BoundedHardware]:
-        if self.fabric.most_hops is None or self.fabric.most_hops >= HOPS:
+        if self.fabric.shapes.most_hops is None or self.fabric.shapes.most_hops >= HOPS:
             yield from super()._blocks(cutoff)
 
     # -- bounds -------------------------------------------------------------------------------------------------

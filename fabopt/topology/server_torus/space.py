@@ -101,7 +101,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
     """
     figure_demands, needs = fabric.figure_demands, problem.needs
     reduces = needs is not None and needs.fabric == fabric.name and needs.in_network_reduction
-    if NODES not in fabric.torus_nodes or fabric.reserve or fabric.group_servers is not None or reduces:
+    if NODES not in fabric.shapes.torus_nodes or fabric.reserve or fabric.leaf_groups.servers is not None or reduces:
         return
     if (
         fabric.resilience
@@ -313,16 +313,16 @@ class TorusFamily:
     def space(self, problem: Problem, fabric: FabricProblem, request: SpaceRequest) -> Spaces:
         """The tori of switches and of servers that the case allows; the smaller space first."""
         spaces: list[Space] = []
-        if NODES in fabric.torus_nodes:
+        if NODES in fabric.shapes.torus_nodes:
             spans = spans_of(problem, fabric, "server-torus")
             spaces += [ServerTorusSpace(problem, span, self.topology, request) for span in spans]
-        if "switches" in fabric.torus_nodes:
+        if "switches" in fabric.shapes.torus_nodes:
             spaces.append(self._of_switches.space(problem, fabric, request))
         return Spaces(tuple(spaces))
 
     def most_servers(self, problem: Problem, fabric: FabricProblem) -> int:
         """Upper bound of the servers of a torus of switches or of servers, whichever is more."""
-        switches = "switches" in fabric.torus_nodes
+        switches = "switches" in fabric.shapes.torus_nodes
         on_switches = self._of_switches.most_servers(problem, fabric) if switches else 0
         ports = [nic.ports_per_server for _, nic in forwarding_nics(problem, fabric)]
         alone = 0 if not ports else int(LONGEST_SIDE ** (3 if max(ports) >= 6 else 2))

@@ -19,9 +19,10 @@ from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import FabricDesign, LinkRow
+from fabopt.schema.floor import Campus
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.resilience import PEER_LINK
-from fabopt.schema.site import Distances
+from fabopt.schema.site import Distances, Site
 from fabopt.schema.stages import Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
 from fabopt.units import grouped
@@ -52,7 +53,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     refuse_any(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     case = run_on(case, told)
-    site = case.site
+    site = _with_live_pairs(case.site, told.case.site)
     if site.has_floor:
         site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
     elif site.distances_m is None:
@@ -64,6 +65,15 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     fabrics = tuple(_with_attachments(fabric, told) for fabric in going_on)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
+
+
+def _with_live_pairs(site: Site, live: Site) -> Site:
+    """A site that lists no racks at its routes, with those that are listed at the routes of what is in service."""
+    pairs = {(route.name, route.m): route.pairs for route in live.routes}
+    if site.floor is None or any(route.pairs for route in site.routes) or not any(pairs.values()):
+        return site
+    routes = [route.model_copy(update={"pairs": pairs.get((route.name, route.m), ())}) for route in site.routes]
+    return site.on(Campus.of(site.halls, routes))
 
 
 def _with_peer_links(fabric: Fabric, base: LiveDesign) -> Fabric:

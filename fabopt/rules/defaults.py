@@ -61,6 +61,7 @@ SUBNET_MANAGER: Final = "subnet-manager"
 TESTED_NICS: Final = "tested-nics"
 TRAY_FILL: Final = "tray-fill"
 TWO_CORES: Final = "two-cores"
+TWO_DUCTS: Final = "two-ducts"
 TWO_LEAVES: Final = "two-leaves"
 TWO_SPINES: Final = "two-spines"
 TWO_SWITCHES: Final = "two-switches"
@@ -276,6 +277,15 @@ DEFAULT_RULES: Final[Mapping[str, DefaultRule]] = {
             "redundancy_is_kept",
             "docs/bandwidth.md#redundancy-by-default",
             kept_with="a shape with two cores: more links upwards, or smaller cores",
+        ),
+        DefaultRule(
+            TWO_DUCTS,
+            "cables between halls that several ducts join, where the case lists no `pairs`, are dealt over these, all "
+            "of two racks in one, half and half as far as `fibres` and pairs of racks allow; nothing with links "
+            "between several pairs of racks hangs on one duct, where another duct for one pair would change that",
+            "ducts_share_links",
+            "docs/sites.md#several-halls",
+            off="all take the shortest way that has fibres left",
         ),
         DefaultRule(
             TWO_LEAVES,

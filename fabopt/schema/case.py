@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from fabopt.errors import InputError, cut, fault
-from fabopt.rules.defaults import FILL_RULES, RACK_RULES, RuleChoices, is_kept
+from fabopt.rules.defaults import FILL_RULES, RACK_RULES, TWO_DUCTS, RuleChoices, is_kept
 from fabopt.schema.base import Count, Identifier, Reference, Strict, Text, is_as, is_empty
 from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Charge, Finance, check_charges
@@ -180,6 +180,20 @@ class Case(Strict):
             what: "site.routes" if what == "route" else f"{self.site.floor_key}.{what}_fill"
             for what in self.fill_limits
         }
+
+    @property
+    def shares_ducts(self) -> bool:
+        """Whether rule ``two-ducts`` holds: several ducts join two halls, and nothing is in service or uncertain."""
+        routes = self.site.routes
+        ducts = {(frozenset(route.between), route.duct or number) for number, route in enumerate(routes)}
+        is_shared = len({between for between, _ in ducts}) < len(ducts)
+        is_open = self.objective == EFFECTIVE or self.is_uncertain or self.base is not None
+        return is_shared and is_kept(self.rules, TWO_DUCTS) and not is_open
+
+    @property
+    def deals_ducts(self) -> bool:
+        """Whether it deals cables over ducts: it lists no racks at routes."""
+        return self.shares_ducts and not any(route.pairs for route in self.site.routes)
 
     @property
     def times_paths(self) -> bool:

@@ -22,6 +22,7 @@ from fabopt.search.answer import Answer, answer_in, problems_of, reusing_unchang
 from fabopt.search.choice import search_of
 from fabopt.search.context import Context
 from fabopt.search.rules_kept import best_answers
+from fabopt.solution.both_ducts import with_both_ducts
 from fabopt.solution.designs import Keeping, build, stopped_design, with_alternatives
 from fabopt.solution.few_lengths import with_few_lengths
 from fabopt.solution.futures import with_futures
@@ -166,7 +167,11 @@ def settled(question: Question) -> tuple[Question, Answers]:
 
 
 def _settled(question: Question) -> tuple[Question, Answers]:
-    return with_few_lengths(question, _settled_with_room)
+    return with_few_lengths(question, _settled_with_ducts)
+
+
+def _settled_with_ducts(question: Question) -> tuple[Question, Answers]:
+    return with_both_ducts(question, _settled_with_room)
 
 
 def _settled_with_room(question: Question) -> tuple[Question, Answers]:

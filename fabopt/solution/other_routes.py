@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import gcd
 
 from fabopt.problem.problem import Problem
@@ -16,6 +17,7 @@ from fabopt.schema.design import Conflict, Design
 from fabopt.schema.floor import Campus, Route
 from fabopt.schema.rack_rules import PinnedRacks
 from fabopt.schema.site import Site
+from fabopt.solution.question import Answers, Question
 from fabopt.topology.clos.between_halls import fibres_needed
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.halls import HallGraph, fibres_between
@@ -34,7 +36,7 @@ def with_other_routes(design: Design, wiring: Wiring, asked: Site) -> Site | Non
     site, graph = evidence.case.site, HallGraph(evidence)
     listed = {pair: number for number, route in enumerate(asked.routes) for pair in map(_sorted, route.full_pairs)}
     used = {pair: parts.total() for pair, parts in fibres_between(evidence, wiring).items()}
-    left, alike = _left(asked.routes), defaultdict[tuple[tuple[int, ...], ...], dict[_Pair, int]](dict)
+    left, alike = room_of(asked.routes), defaultdict[tuple[tuple[int, ...], ...], dict[_Pair, int]](dict)
     for pair, fibres in used.items():
         choices = graph.choices(*pair)
         if pair in listed or len(choices) == 1:
@@ -52,6 +54,13 @@ def with_other_routes(design: Design, wiring: Wiring, asked: Site) -> Site | Non
                     left[number] -= fibres
                 if routes != choices[0]:
                     listed[pair] = routes[0]
+    return at_routes(site, listed)
+
+
+def at_routes(site: Site, listed: Mapping[_Pair, int]) -> Site | None:
+    """The site with pairs of racks, in the order of their ids, listed at the routes of these numbers, and no others;
+    None where that changes nothing.
+    """
     parted = tuple(_listing(route, number, listed) for number, route in enumerate(site.routes))
     return None if parted == site.routes else site.on(Campus.of(site.halls, parted))
 
@@ -77,8 +86,9 @@ def with_racks_of(case: Case, design: Design) -> Case:
     """The case with the switches of every tier in the racks that a design has them in."""
     places = {fabric.name: fabric.places for fabric in design.fabrics}
 
-    def racks(fabric: Fabric) -> PinnedRacks:
-        own = places[fabric.name]
+    def racks(fabric: Fabric) -> PinnedRacks | None:
+        if (own := places.get(fabric.name)) is None:
+            return fabric.racks
         leaf, spine, core = (tuple(dict.fromkeys(rack for rack, _ in its)) for its in (own.leaf, own.spine, own.core))
         return PinnedRacks(leaf=leaf or None, spine=spine or None, core=core or None)
 
@@ -91,6 +101,17 @@ def with_racks_as(case: Case, asked: Case) -> Case:
     pairs = zip(case.fabrics, asked.fabrics, strict=True)
     fabrics = (fabric.model_copy(update={"racks": own.racks}) for fabric, own in pairs)
     return case.model_copy(update={"fabrics": tuple(fabrics)})
+
+
+def in_racks_as(question: Question, answers: Answers, asked: Case) -> tuple[Question, Answers]:
+    """A question and its answers with switches in the racks that another case names."""
+
+    def problem_in(problem: Problem) -> Problem:
+        return replace(problem, asked=with_racks_as(problem.asked, asked), case=with_racks_as(problem.case, asked))
+
+    tried = tuple(replace(one, problem=problem_in(one.problem)) for one in answers.tried)
+    inputs = replace(question.inputs, case=with_racks_as(question.inputs.case, asked))
+    return replace(question, inputs=inputs), replace(answers, tried=tried)
 
 
 def fitting(fibres: Mapping[_Pair, int], room: int) -> list[_Pair]:
@@ -109,7 +130,7 @@ def fitting(fibres: Mapping[_Pair, int], room: int) -> list[_Pair]:
     return taken[::-1]
 
 
-def _left(routes: Sequence[Route]) -> Counter[int]:
+def room_of(routes: Sequence[Route]) -> Counter[int]:
     """Room for fibres of every route; of one of any number more than any fabric has."""
     return Counter({number: 10**12 if route.fibres is None else route.fibres for number, route in enumerate(routes)})
 

@@ -22,7 +22,6 @@ from math import ceil, inf
 from fabopt.design.bill import bill
 from fabopt.floor.fill import bend_room_mm, strands_of
 from fabopt.io.case import Inputs
-from fabopt.problem.problem import Problem
 from fabopt.problem.rules_kept import RulePart, left_out_of_fabrics, rack_parts_left_out
 from fabopt.program.lexicographic import Optimum
 from fabopt.program.settings import StoppedError
@@ -33,10 +32,11 @@ from fabopt.schema.design import Conflict
 from fabopt.schema.floor import Floor
 from fabopt.schema.passive import Trunk
 from fabopt.schema.site import Site
-from fabopt.search.answer import Answer, bounded_by, problems_of
+from fabopt.search.answer import Answer, problems_of
+from fabopt.solution.bounds import bounded, without_design
 from fabopt.solution.designs import design_of
 from fabopt.solution.other_places import elsewhere, most_designs
-from fabopt.solution.other_routes import too_few_fibres, with_other_routes, with_racks_as, with_racks_of
+from fabopt.solution.other_routes import in_racks_as, too_few_fibres, with_other_routes, with_racks_of
 from fabopt.solution.question import Answers, Question
 from fabopt.units import exact, some
 from fabopt.verify.halls import fibres_on_routes
@@ -93,7 +93,7 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
     if kept:
         return _least(first, kept, asked.inputs.case)
     conflicts = tuple(_conflicts(steps))
-    return replace(first.question, conflicts=conflicts), _without_design(first.answers, bound)
+    return replace(first.question, conflicts=conflicts), without_design(first.answers, bound)
 
 
 def _refused(asked: Question) -> tuple[Question, Answers] | None:
@@ -110,10 +110,8 @@ def _refused(asked: Question) -> tuple[Question, Answers] | None:
 def _least(first: _CabledAnswer, kept: list[_CabledAnswer], asked: Case) -> tuple[Question, Answers]:
     """The cheapest of answers that keep the limits, with switches in racks that the case does not name."""
     least, bound = min(kept, key=lambda step: step.answers.optimum.value or 0), first.answers.optimum.bound
-    question, case = least.told(*_notes(first, least, bound)), with_racks_as(least.case, asked)
-    tried = tuple(replace(one, problem=_of(one, asked)) for one in least.answers.tried)
-    question = replace(question, inputs=replace(question.inputs, case=case))
-    return question, _bounded(replace(least.answers, tried=tried), bound)
+    question, answers = in_racks_as(least.told(*_notes(first, least, bound)), least.answers, asked)
+    return question, bounded(answers, bound)
 
 
 def _empty(first: _CabledAnswer, site: Site | None, look: Callable[[Inputs], _CabledAnswer | None]) -> None:
@@ -370,28 +368,3 @@ def _strands(part: Fibre) -> int:
 def _conflicts(steps: list[_CabledAnswer]) -> Iterator[Conflict]:
     """What limits would have to be for the answer that comes nearest to all."""
     return min(steps, key=lambda step: (len(step.stiff), step.excess)).conflicts()
-
-
-def _of(answer: Answer, asked: Case) -> Problem:
-    """The problem of an answer without racks that the case as it was asked does not name."""
-    problem = answer.problem
-    return replace(problem, asked=with_racks_as(problem.asked, asked), case=with_racks_as(problem.case, asked))
-
-
-def _bounded(answers: Answers, bound: int | None) -> Answers:
-    """Answers with fewer parts as those to the question itself: proven where they reach its bound."""
-    tried = (
-        replace(one, optimum=_unknown(one) if one.optimum.value is None else bounded_by(one.optimum, bound))
-        for one in answers.tried
-    )
-    return Answers(tuple(tried), complete=False, bound=bound)
-
-
-def _without_design(answers: Answers, bound: int | None) -> Answers:
-    """Answers none of which keeps the limits, which does not prove that no design does."""
-    tried = (replace(one, optimum=_unknown(one)) for one in answers.tried)
-    return Answers(tuple(tried), complete=False, bound=bound)
-
-
-def _unknown(answer: Answer) -> Optimum:
-    return Optimum("unknown", sized=answer.optimum.sized)

@@ -15,10 +15,12 @@ from fabopt.errors import InputError
 from fabopt.io.case import read_inputs
 from fabopt.io.library import data_folder
 from fabopt.output.export.formats import Options, export
+from fabopt.rules.defaults import DEFAULT_RULES
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.design_file import Embedded
 from tests.samples import random_cases
 from tests.samples.bases import assert_stays, designed, gone_on, live, saved
 from tests.samples.growth_samples import eight, grown
@@ -354,6 +356,20 @@ def test_a_base_in_one_hall_grows_into_another(tmp_path: Path) -> None:
         one_hall = in_halls(6)
         one_hall["site"] |= {"halls": one_hall["site"]["halls"][:1], "routes": []}
         gone_on(two_halls.parts(), one_hall, base, tmp_path)
+
+
+def test_a_base_keeps_its_cables_in_both_ducts(tmp_path: Path) -> None:
+    """Routes that list no racks have those of the base, whose cables were dealt over two ducts."""
+    content = in_halls(10)
+    ends = {"between": ["EAST", "WEST"]}
+    content["site"]["routes"] = [
+        {**ends, "m": 350, "duct": "north"},
+        {**ends, "m": 380, "duct": "south", "exits": ["A04", "A03"]},
+    ]
+    content["rules"] = dict.fromkeys(DEFAULT_RULES.keys() - {"two-ducts"}, False)
+    base = designed(two_halls.parts(), content)
+    assert [len(route.pairs) for route in Embedded(base).case.site.routes] == [0, 1]
+    assert_stays(gone_on(two_halls.parts(), content, base, tmp_path), base, 0)
 
 
 def test_a_shorter_route_is_not_the_one_that_live_cables_lie_in(tmp_path: Path) -> None:

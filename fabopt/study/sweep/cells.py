@@ -98,7 +98,7 @@ class CellSolver:
         if not self.shared.has_budgets:
             problem, place = self._at(cell)
             case = problem.case
-            chooses_cables = case.length_limits.are_set or case.fill_limits or case.site.trunked
+            chooses_cables = case.length_limits.are_set or case.fill_limits or case.site.trunked or case.deals_ducts
             yield self._as_solved(place) if chooses_cables else self._best(problem, place)
         else:
             answers = self._answers(cell)

@@ -70,7 +70,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
 def _with_live_pairs(site: Site, live: Site) -> Site:
     """A site that lists no racks at its routes, with those that are listed at the routes of what is in service."""
     pairs = {(route.name, route.m): route.pairs for route in live.routes}
-    if site.floor is None or any(route.pairs for route in site.routes) or not any(pairs.values()):
+    if any(route.pairs for route in site.routes) or not any(pairs.values()):
         return site
     routes = [route.model_copy(update={"pairs": pairs.get((route.name, route.m), ())}) for route in site.routes]
     return site.on(Campus.of(site.halls, routes))

@@ -119,7 +119,7 @@ class _Deal:
     def dealt(self, is_worth: Callable[[], bool]) -> Site | None:
         """The site with pairs of racks at other routes than now; None where that is not worth it."""
         start = dict(self._ways)
-        found = []
+        ends = []
         for changes in ({}, self._in_turn()):
             self._lay(start)
             for pair, way in changes.items():
@@ -127,8 +127,9 @@ class _Deal:
                     self._take(pair, way)
             while sum(map(self._is_moved, self._choices)):
                 pass
-            found.append((self._score(self._pairs_of), dict(self._ways)))
-        self._after, ways = found[1] if found[1][0].is_below(found[0][0]) else found[0]
+            ends.append((self._score(self._pairs_of), dict(self._ways)))
+        moved, turned = ends
+        self._after, ways = turned if turned[0].is_below(moved[0]) else moved
         self._lay(ways if (worth := is_worth()) else start)
         if not worth:
             return None

@@ -21,13 +21,13 @@ FABRIC = "fabric"
 def links_between(wiring: Wiring) -> dict[Pair, Counter[Unit]]:
     """Links of every device, fabric, plane and pod by two racks of two halls, the racks in the order of their ids."""
     links, devices = wiring.links, wiring.devices
-    found: dict[Pair, Counter[Unit]] = defaultdict(Counter)
+    by_pair: dict[Pair, Counter[Unit]] = defaultdict(Counter)
     for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True):
         near, far = sorted((devices.rack[a], devices.rack[b]))
         if near and hall_of(near) != hall_of(far):
             for unit in {unit for end in (a, b) for unit in _units_of(wiring, end)}:
-                found[near, far][hall_of(near), hall_of(far), *unit] += 1
-    return found
+                by_pair[near, far][hall_of(near), hall_of(far), *unit] += 1
+    return by_pair
 
 
 def _units_of(wiring: Wiring, row: int) -> Iterator[Unit]:

@@ -192,15 +192,12 @@ def pairs_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     proof.equal("pairs of leaves", len(first), len(of_leaf) // 2)
     pair = np.arange(len(cabling.devices))
     pair[b[first]] = a[first]
-    rows = cabling.of(SERVER_LEAF)
-    servers = np.unique(np.stack([links.b[rows], links.a[rows]]), axis=1)
-    both = counts_of(combined(pair[servers[0]], servers[1]))
-    proof.equal("servers on one leaf of a pair", int((both != 2).sum()), 0)
     ports = cabling.of(ATTACHMENT_LEAF)
-    ports = ports[np.isin(cabling.attached_names[ports], _on_both_leaves(cabling.fabric))]
-    devices = np.unique(np.stack([links.b[ports], links.a[ports]]), axis=1)
-    both = counts_of(combined(pair[devices[0]], devices[1]))
-    proof.equal("devices of attachments on one leaf of a pair", int((both != 2).sum()), 0)
+    of_pairs = ports[np.isin(cabling.attached_names[ports], _on_both_leaves(cabling.fabric))]
+    for what, rows in (("servers", cabling.of(SERVER_LEAF)), ("devices of attachments", of_pairs)):
+        joined = np.unique(np.stack([links.b[rows], links.a[rows]]), axis=1)
+        both = counts_of(combined(pair[joined[0]], joined[1]))
+        proof.equal(f"{what} on one leaf of a pair", int((both != TWO).sum()), 0)
     proof.note(f"{some(len(first), 'pair')}, {some(len(peers), 'cable')}")
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabopt.schema.base import Lane
-from fabopt.schema.design import FabricDesign, TierUse
+from fabopt.schema.design import FabricDesign, NicUse, TierUse
 from fabopt.schema.subnet_manager import twins_of
 from fabopt.units import MBPS_PER_GBPS, ceil_div, some
 from fabopt.verify.cage_pairs import pairs_are_driven
@@ -289,18 +289,13 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """
     links, nic = cabling.links, cabling.fabric.designed.nic
     rows = cabling.of(SERVER_LEAF)
-    nic_number, port = links.a_nic[rows] - cabling.server_before.nics, links.a_nic_port[rows]
     logical = np.isin(cabling.attached_names, list(cabling.fabric.logical)) & (links.kind == KINDS.index(ATTACHED))
     cardless = links.a_nic[(links.kind != KINDS.index(SERVER_LEAF)) & ~logical]
     portless = links.a_nic_port[links.kind > LAST_OF_ENDPOINTS]
     others = (cardless, portless, links.b_nic, links.b_nic_port)
     proof.equal("other links with a NIC", sum(int((column != NOTHING).sum()) for column in others), 0)
-    outside = (nic_number < 1) | (nic_number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
-    proof.equal("server ports that no NIC has", int(outside.sum()), 0)
-    proof.equal("server ports cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
-    of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
-    wanted = nic.per_server * nic.ports_per_nic
-    proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
+    nic_number = links.a_nic[rows] - cabling.server_before.nics
+    nics_are_cabled(proof, cabling, nic, (links.a[rows], nic_number, links.a_nic_port[rows]))
     attachments = {
         attachment.name: attachment.ports // attachment.devices for attachment in cabling.fabric.wanted.attachments
     }
@@ -315,19 +310,30 @@ def endpoints_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     proof.note(f"{some(len(rows), 'server port')}, {of_attachments} of attachments")
 
 
+def nics_are_cabled(
+    proof: Proof, cabling: FabricCabling, nic: NicUse, ends: tuple[Ints, Ints, Ints], whose: str = ""
+) -> None:
+    """Every port of every NIC of a server has one cable.
+
+    ``ends``: server, NIC from 1 and port from 1 of each cable, each of shape (cables,).
+    """
+    server, number, port = ends
+    outside = (number < 1) | (number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
+    proof.equal(f"server ports{whose} that no NIC has", int(outside.sum()), 0)
+    proof.equal(f"server ports{whose} cabled twice", repeated(combined(server, number, port)), 0)
+    of_server = np.bincount(server, minlength=len(cabling.devices))[cabling.devices_of("server")]
+    wanted = nic.per_server * nic.ports_per_nic
+    proof.equal(f"servers without their {some(wanted, 'cable')}{whose}", int((of_server != wanted).sum()), 0)
+
+
 def _logical_ports_are_cabled(proof: Proof, cabling: FabricCabling) -> None:
     """Each (server, NIC, port) of a logical fabric is there once, in a cage of its own, on its NIC's cages."""
     links = cabling.links
     for name, part in cabling.logical_parts.items():
         nic = cabling.fabric.logical[name].nic
         rows = np.flatnonzero((cabling.attached_names == name) & (links.kind == KINDS.index(ATTACHED)))
-        nic_number, port = links.a_nic[rows] - part.nics_before, links.a_nic_port[rows]
-        outside = (nic_number < 1) | (nic_number > nic.per_server) | (port < 1) | (port > nic.ports_per_nic)
-        proof.equal(f"ports of {name} that no NIC has", int(outside.sum()), 0)
-        proof.equal(f"ports of {name} cabled twice", repeated(combined(links.a[rows], nic_number, port)), 0)
-        of_server = np.bincount(links.a[rows], minlength=len(cabling.devices))[cabling.devices_of("server")]
-        wanted = nic.per_server * nic.ports_per_nic
-        proof.equal(f"servers without their {some(wanted, 'cable')} of {name}", int((of_server != wanted).sum()), 0)
+        nic_number = links.a_nic[rows] - part.nics_before
+        nics_are_cabled(proof, cabling, nic, (links.a[rows], nic_number, links.a_nic_port[rows]), f" of {name}")
         if part.cages_of_nic:
             own = (links.a_cage[rows] - part.cages_before - 1) // part.cages_of_nic + 1
             proof.equal(f"ports of {name} in a cage of another NIC", int((own != nic_number).sum()), 0)

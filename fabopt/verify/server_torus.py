@@ -8,8 +8,8 @@ from fabopt.network.components import first_joined
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.links import bundles_join_boxes
-from fabopt.verify.ports import server_ends
-from fabopt.verify.proof import Proof, combined, distinct, repeated
+from fabopt.verify.ports import nics_are_cabled, server_ends
+from fabopt.verify.proof import Proof, distinct
 from fabopt.verify.wiring import FabricCabling
 
 
@@ -64,13 +64,7 @@ def server_ports_are_joined(proof: Proof, cabling: FabricCabling) -> None:
     servers are one component. Source: design file, ``nic``.
     """
     nic, ends = cabling.fabric.designed.nic, server_ends(cabling)
-    nic_number = ends.nic - cabling.server_before.nics
-    outside = (nic_number < 1) | (nic_number > nic.per_server) | (ends.port < 1) | (ends.port > nic.ports_per_nic)
-    proof.equal("server ports that no NIC has", int(outside.sum()), 0)
-    proof.equal("server ports cabled twice", repeated(combined(ends.server, nic_number, ends.port)), 0)
-    of_server = np.bincount(ends.server, minlength=len(cabling.devices))[cabling.devices_of("server")]
-    wanted = nic.per_server * nic.ports_per_nic
-    proof.equal(f"servers without their {some(wanted, 'cable')}", int((of_server != wanted).sum()), 0)
+    nics_are_cabled(proof, cabling, nic, (ends.server, ends.nic - cabling.server_before.nics, ends.port))
     component = first_joined(len(cabling.devices), cabling.links.a, cabling.links.b)
     proof.equal("connected sets of servers", len(distinct(component[cabling.devices_of("server")])), 1)
     proof.note(f"{some(len(ends.server), 'server port')}")

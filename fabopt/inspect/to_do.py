@@ -19,8 +19,9 @@ from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.in_service import base_wiring
-from fabopt.wiring.joined import joined_wiring, together
+from fabopt.wiring.joined import joined_wiring
 from fabopt.wiring.model import Wiring, wiring_at
+from fabopt.wiring.together import together
 
 Ends = frozenset[PortName]
 Change = Literal["new", "moved", "gone"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabopt.errors import Fault, fault
 from fabopt.floor.group_runs import Sizes, group_runs
 from fabopt.io.faults import refuse_any
-from fabopt.io.live import LiveDesign, read_live, run_on, run_otherwise, unfit
+from fabopt.io.live import LiveDesign, further, read_live, run_on, run_otherwise, unfit
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog, Switch
@@ -33,18 +33,20 @@ def with_joins(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     joins, live, stage = read_live(case.joins, folder, file)
     faults = list(unfit(live, stage, "joins.file", file))
     refuse_any(faults)
-    there = {one.name: one for one in live.design.fabrics}
+    chain = [live, *further(live)]
+    owners = {one.name: owner for owner in reversed(chain) for one in owner.design.fabrics}
+    there = {name: next(one for one in owner.design.fabrics if one.name == name) for name, owner in owners.items()}
     switches = {one.id: one for one in catalog.switches}
     faults += [*_beside(case, there, file), *run_otherwise(case, live, file)]
     spines = []
     for index, fabric in enumerate(case.fabrics):
         if fabric.name in there:
             whole = there[fabric.name]
-            faults += [fault(live.file, f"fabrics.{fabric.name}.{key}", problem, hint=_OUTSIDE)
+            faults += [fault(owners[fabric.name].file, f"fabrics.{fabric.name}.{key}", problem, hint=_OUTSIDE)
                        for key, problem in _unjoined(whole, switches)]  # fmt: skip
             faults += _asked_otherwise(fabric, whole, f"fabrics[{index}]", file)
             if not faults:
-                spines.append(_spines_of(whole, live, switches))
+                spines.append(_spines_of(whole, owners[fabric.name], switches))
     for joined in spines:
         if not any(joined.cages):
             problem = f"no cage is free on every spine of {joined.fabric}, so no leaf of a pod can join it"
@@ -53,7 +55,7 @@ def with_joins(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     case = run_on(case, live)
     fabrics = tuple(_joining(fabric, there.get(fabric.name)) for fabric in case.fabrics)
     joins = joins.model_copy(update={"spines": tuple(spines)})
-    site = case.site.model_copy(update={"distances_m": _distances(case, live, catalog)})
+    site = case.site.model_copy(update={"distances_m": _distances(case, chain, catalog)})
     return case.model_copy(update={"joins": joins, "fabrics": fabrics, "site": site})
 
 
@@ -135,12 +137,16 @@ def _asked_otherwise(fabric: Fabric, there: FabricDesign, where: str, file: str)
 def _spines_of(there: FabricDesign, live: LiveDesign, switches: dict[str, Switch]) -> JoinedSpines:
     """The spines of a fabric in service, with what each has free. Rule ``pod_joins_spines``."""
     spine, switch = there.tiers[-1], switches[there.tiers[-1].id]
+    joined = None if live.case.joins is None else live.case.joins.of(there.name)
+    free, ports = ([cage.count for cage in switch.cages], switch.most_ports)
+    if joined is not None:
+        free, ports = list(joined.cages), joined.ports
     lanes, group = parse_split(spine.down.split).ports, spine.down.cage_group
     used = _cages_in_use(there, fabric_at(there, live.stage), lanes)
-    cages = tuple(max(0, cage.count - used * (at == group)) for at, cage in enumerate(switch.cages))
+    cages = tuple(max(0, count - used * (at == group)) for at, count in enumerate(free))
     return JoinedSpines(
         fabric=there.name, id=spine.id, planes=there.planes, per_plane=there.clos.spines_per_pod, cages=cages,
-        ports=max(0, switch.most_ports - used * lanes),
+        ports=max(0, ports - used * lanes),
     )  # fmt: skip
 
 
@@ -173,7 +179,7 @@ def _joining(fabric: Fabric, there: FabricDesign | None) -> Fabric:
     return fabric.model_copy(update={"switches": switches, **own})
 
 
-def _distances(case: Case, live: LiveDesign, catalog: Catalog) -> Distances | None:
+def _distances(case: Case, chain: Sequence[LiveDesign], catalog: Catalog) -> Distances | None:
     """How far links run: to spines as said, else as from the middle of a hall of both, or as in service if longer."""
     said = case.site.distances_m or Distances()
     server = next((one for one in catalog.servers if one.id == case.server_ids[0]), None)
@@ -181,8 +187,9 @@ def _distances(case: Case, live: LiveDesign, catalog: Catalog) -> Distances | No
         return case.site.distances_m
     size = case if case.stages is None else case.stages[-1]
     servers = size.servers if size.servers is not None else (size.gpus or 0) // max(1, server.gpus)
-    runs = group_runs(case.site, server, servers + live.servers)
-    both = {} if runs is None else runs.runs_m("clos", Sizes(servers, servers + live.servers))
-    lengths = [row.length_m for one in live.design.fabrics for row in one.links if row.to == "spine"]
+    of_all = servers + sum(live.servers for live in chain)
+    runs = group_runs(case.site, server, of_all)
+    both = {} if runs is None else runs.runs_m("clos", Sizes(servers, of_all))
+    lengths = [row.length_m for live in chain for one in live.design.fabrics for row in one.links if row.to == "spine"]
     longest = max([float(both.get("leaf-spine", 0)), *map(float, lengths)])
     return said.model_copy(update={"leaf_spine": longest})

@@ -21,7 +21,7 @@ from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import Base, LiveFile
-from fabopt.schema.installed import fabric_at
+from fabopt.schema.installed import all_live, fabric_at
 from fabopt.schema.operate import is_usual, span
 from fabopt.schema.plan import PlanFile
 
@@ -66,6 +66,13 @@ class LiveDesign(NamedTuple):
             if one.first_stage <= self.stage and not is_counted(fabric, one.name)
         )
         return tuple(one.model_copy(update={"adds": ()}) for one in there)
+
+
+def further(live: LiveDesign) -> Iterator[LiveDesign]:
+    """What is joined by what is in service, one after the other."""
+    for said, design in all_live(live.case.joins):
+        told = Case.model_validate_json(json.dumps(design.case.content))
+        yield LiveDesign(design, said.stage, told, said.file)
 
 
 def read_live(said: AnyLive, folder: Path, file: str) -> tuple[AnyLive, LiveDesign, str]:
@@ -130,7 +137,7 @@ def unfit(live: LiveDesign, stage: str, key: str, file: str) -> Iterator[Fault]:
         yield fault(live.file, "status", "there is no design here", design.status, allowed=allowed)
     elif stage and stage not in names:
         yield fault(file, key, "the design has no such stage", stage, allowed=", ".join(names))
-    elif design.case.content.get("joins"):
+    elif design.case.content.get("joins") and key == "base.file":
         hint = "docs/formulation/outside.md"
         yield fault(live.file, "case.joins", "a pod that joins what is in service cannot be gone on from", hint=hint)
 

@@ -27,7 +27,7 @@ from fabopt.operate.addresses import (
     first_of,
     link_addresses,
 )
-from fabopt.operate.in_service import as_run, live_of
+from fabopt.operate.in_service import as_run, beside, live_of
 from fabopt.operate.model import (
     SWITCHES,
     NamedDevice,
@@ -105,9 +105,10 @@ def _in_service(embedded: Embedded, faults: list[Fault]) -> OperationPlan | None
     if base is None or design is None:
         return None
     wiring = wiring_of(design)
-    plan = plan_of(design, wiring, base.stage)
+    plan, joins = plan_of(design, wiring, base.stage), Embedded(design)
+    before = None if joins.case.joins is None else _in_service(joins, faults)
     if base.plan is None:
-        return plan
+        return beside(plan, before)
     file = PlanFile.model_validate_json(json.dumps(base.plan))
     checks = [*plan_checks(file), design_check(file, design.case.name, design.case.sha256, wiring)]
     broken = [check for check in checks if not check.ok]
@@ -121,7 +122,7 @@ def _in_service(embedded: Embedded, faults: list[Fault]) -> OperationPlan | None
         )
         for check in broken
     ]
-    return plan if broken else as_run(plan, file)
+    return beside(plan if broken else as_run(plan, file), before)
 
 
 def _routed_links(

@@ -46,6 +46,26 @@ def as_run(plan: OperationPlan, file: PlanFile) -> OperationPlan:
     return replace(plan, devices=devices, links=links, networks=networks)
 
 
+def beside(plan: OperationPlan, before: OperationPlan | None) -> OperationPlan:
+    """A plan with the names and addresses of what it joins, whose rows follow its own."""
+    if before is None:
+        return plan
+    first = 1 + max((device.row for device in plan.devices), default=-1)
+
+    def moved(port: NamedPort) -> NamedPort:
+        return port._replace(device=port.device + first)
+
+    devices = [replace(device, row=device.row + first) for device in before.devices]
+    links = [link._replace(a=moved(link.a), b=moved(link.b)) for link in before.links]
+    networks = [
+        network._replace(subnets={row + first: subnet for row, subnet in network.subnets.items()})
+        for network in before.networks
+    ]
+    return replace(
+        plan, devices=[*plan.devices, *devices], links=[*plan.links, *links], networks=[*plan.networks, *networks]
+    )
+
+
 def live_of(wiring: Wiring, there: OperationPlan | None) -> Live:
     """What links and leaves have in service."""
     if there is None:

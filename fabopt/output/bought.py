@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 from fabopt.output.statements import Statement, moving_line, statement_of
 from fabopt.output.words import listed, measured, plain
 from fabopt.parts.items import CABLE_KINDS
-from fabopt.schema.design import Design, Number, StageDesign
+from fabopt.schema.design import Design, Number
 from fabopt.schema.in_service import Joins, live_in
-from fabopt.schema.installed import fabric_at, live_design
+from fabopt.schema.installed import all_live, fabric_at
 from fabopt.units import some, summed
 
 _NOUNS = {"switch": "switch", "nic": "NIC", "transceiver": "transceiver", "trunk": "trunk", "panel": "panel"}
@@ -56,12 +55,9 @@ def _rack_units(design: Design) -> Number:
     return design.totals.rack_units - owned
 
 
-def in_service(design: Design) -> StageDesign | None:
-    """What stood before, as the last stage of the file that is in service; None without one."""
-    live = live_in(design.case.content)
-    if live is None or live.design is None:
-        return None
-    return StageDesign.model_validate_json(json.dumps(live.design["stages"][live.stage]))
+def servers_before(design: Design) -> int:
+    """Servers that were in service before."""
+    return sum(live.stages[said.stage].servers for said, live in all_live(live_in(design.case.content)))
 
 
 def case_said(design: Design) -> dict[str, Any]:
@@ -90,11 +86,14 @@ def usd_per_gpu(design: Design) -> tuple[Number, str] | None:
 
 def beside(design: Design) -> Statement | None:
     """What was in service before, what of it a pod joins, and what of it moves; None without any."""
-    before = in_service(design)
-    if before is None:
+    servers, switches = servers_before(design), 0
+    for said, live in all_live(live_in(design.case.content)):
+        switches += sum(sum(tiers.values()) for tiers in live.stages[said.stage].fabrics.values())
+        further = live_in(live.case.content)
+        switches -= sum(one.planes * one.per_plane for one in further.spines) if isinstance(further, Joins) else 0
+    if not servers:
         return None
-    switches = sum(number for tiers in before.fabrics.values() for number in tiers.values())
-    there = f"{some(before.servers, 'server')} and {some(switches, 'switch')} before"
+    there = f"{some(servers, 'server')} and {some(switches, 'switch')} before"
     moves = moving_line(design) or "nothing of it moves"
     return statement_of("in-service", "In service", "", "; ".join([there, *_joined(design), moves]))
 
@@ -102,14 +101,13 @@ def beside(design: Design) -> Statement | None:
 def _joined(design: Design) -> Iterator[str]:
     """What a pod joins of each fabric in service: its spines, at which speed, and how much crosses between the two."""
     joins = live_in(design.case.content)
-    whole = live_design(joins)
-    if not isinstance(joins, Joins) or whole is None:
+    if not isinstance(joins, Joins):
         return
-    live = {one.name: fabric_at(one, joins.stage) for one in whole.fabrics}
+    live = [fabric_at(one, said.stage) for said, there in all_live(joins) for one in there.fabrics]
     for fabric in (one for one in design.fabrics if joins.of(one.name) is not None):
-        there, spine = live[fabric.name].tiers[0], fabric.tiers[-1]
+        leaves, spine = [one.tiers[0] for one in live if one.name == fabric.name], fabric.tiers[-1]
         links = sum(row.count for row in fabric.links if row.to == "spine" and row.from_ == "leaf")
-        crossing = min(links * spine.gbps_down, there.count * there.up_ports * there.gbps_up)
+        crossing = min(links * spine.gbps_down, sum(one.count * one.up_ports * one.gbps_up for one in leaves))
         per_gpu = crossing / design.stages[-1].gpus
         yield (
             f"the pod joins all {some(spine.count, 'spine')} of {fabric.name} with {some(links, 'link')} of "

@@ -9,21 +9,24 @@ from fabopt.problem.attachments import SubnetManagers, SubnetThere
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import Joins
-from fabopt.schema.installed import fabric_at, live_design
+from fabopt.schema.installed import all_live, fabric_at
 from fabopt.schema.subnet_manager import twins_of
 
 
 def joined_subnets(managers: SubnetManagers | None, name: str, joins: Joins) -> SubnetManagers | None:
     """Rule ``subnet-manager`` for the subnets of a pod and of the fabric in service that it joins, together."""
-    live = live_design(joins)
-    if managers is None or live is None:
-        return managers
-    there = next(one for one in live.fabrics if one.name == name)
-    now, attached = fabric_at(there, joins.stage), joins.attached(name)
-    ports = live.stages[joins.stage].servers * now.nic.per_server * now.nic.ports_per_nic // now.planes
-    hosts = sum(attached[host] for host in _hosts(live, name) if host in attached)
-    nodes, hosts = ports + sum(attached.values()), hosts if now.planes == 1 else 0
-    return replace(managers, there=SubnetThere(nodes, hosts, tuple(_on_leaves(live, now))))
+    if managers is None:
+        return None
+    nodes, hosts, most = 0, 0, list[int | None]()
+    for said, live in all_live(joins):
+        for there in (fabric_at(whole, said.stage) for whole in live.fabrics if whole.name == name):
+            nic, attached = there.nic, said.attached(name)
+            nodes += live.stages[said.stage].servers * nic.per_server * nic.ports_per_nic // there.planes
+            nodes += sum(attached.values())
+            if there.planes == 1:
+                hosts += sum(attached[host] for host in _hosts(live, name) if host in attached)
+            most += _on_leaves(live, there)
+    return replace(managers, there=SubnetThere(nodes, hosts, tuple(most)))
 
 
 def _hosts(live: Design, name: str) -> Iterator[str]:

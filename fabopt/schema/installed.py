@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, StageStructure
-from fabopt.schema.in_service import CABLE_KINDS, CableKind, LiveFile
+from fabopt.schema.in_service import CABLE_KINDS, CableKind, Joins, LiveFile
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.schema.tiers import StandInUse, TierUse
 from fabopt.units import ceil_div, summed
+
+
+def all_live(said: LiveFile | None) -> Iterator[tuple[LiveFile, Design]]:
+    """What is in service, then what that joins, and so on: each design with what a case says of it."""
+    while said is not None and (design := live_design(said)) is not None:
+        yield said, design
+        joins = design.case.content.get("joins")
+        said = Joins.model_validate(joins, strict=False) if joins else None
 
 
 def fabric_at(designed: FabricDesign, number: int) -> FabricDesign:

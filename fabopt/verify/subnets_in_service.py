@@ -10,14 +10,14 @@ import numpy as np
 from fabopt.parts.lookup import Lookup
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.catalog import Switch
-from fabopt.schema.design import Design
-from fabopt.schema.installed import live_design
+from fabopt.schema.installed import all_live
 from fabopt.verify.evidence import Evidence, FabricEvidence
 from fabopt.verify.wiring import CabledDesign, FabricCabling
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.joined import joined_wiring, together
+from fabopt.wiring.joined import joined_wiring
 from fabopt.wiring.model import KINDS, TO_ATTACHMENTS, Wiring
+from fabopt.wiring.together import together
 
 
 class SubnetInService(NamedTuple):
@@ -52,19 +52,14 @@ def subnet_in_service(fabric: FabricEvidence) -> SubnetInService | None:
 
 def hosts_in_service(fabric: FabricEvidence) -> list[Attachment]:
     """Attachments in service of a fabric that may run a subnet manager."""
-    live = _design(fabric.evidence)
-    if live is None:
-        return []
-    fabrics = (one for one in Embedded(live).case.fabrics if one.name == fabric.designed.name)
-    return [attachment for one in fabrics for attachment in one.attachments if attachment.kind == "management"]
+    cases = (Embedded(live).case for _, live in all_live(fabric.evidence.case.joins))
+    there = (one for case in cases for one in case.fabrics if one.name == fabric.designed.name)
+    return [attachment for one in there for attachment in one.attachments if attachment.kind == "management"]
 
 
 def switch_of(fabric: FabricEvidence, id_: str) -> Switch:
     """A switch of the file, or of what it joins; ``LookupError`` where neither has it."""
-    live = _design(fabric.evidence)
-    if live is None or id_ in fabric.evidence.design.parts:
-        return fabric.evidence.part(id_, Switch)
-    return Embedded(live).part(id_, Switch)
+    return Embedded(fabric.evidence.design).switch_there(id_)
 
 
 def of_both(cabling: FabricCabling) -> FabricCabling:
@@ -75,10 +70,6 @@ def of_both(cabling: FabricCabling) -> FabricCabling:
         return cabling
     whole = together(cabling.cabled.wiring, _live(evidence))
     return FabricCabling(cabling.fabric, CabledDesign(evidence, whole), whole.fabrics.index(name))
-
-
-def _design(evidence: Evidence) -> Design | None:
-    return live_design(evidence.case.joins)
 
 
 def _live(evidence: Evidence) -> Wiring:

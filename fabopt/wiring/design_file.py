@@ -21,7 +21,7 @@ from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Panel, Switch, Transceiver, Trunk
 from fabopt.schema.design import Design, FabricDesign, LogicalUse
 from fabopt.schema.facts import Delay, Facts, Optics
-from fabopt.schema.installed import switches_by_stage
+from fabopt.schema.installed import all_live, switches_by_stage
 from fabopt.schema.product import Cage, Product
 from fabopt.schema.server import Server
 
@@ -131,6 +131,12 @@ class Embedded:
         if isinstance(read, model):
             return read
         raise LookupError(f"part {part!r} is a {self.kind(part)}, not a {model.__name__.lower()}")
+
+    def switch_there(self, part: str) -> Switch:
+        """A switch of the design, or else of what it joins."""
+        live = (one for _, one in all_live(self.case.joins) if part in one.parts)
+        own = None if part in self.design.parts else next(live, None)
+        return self.part(part, Switch) if own is None else Embedded(own).part(part, Switch)
 
     @cached_property
     def plan(self) -> FloorPlan:

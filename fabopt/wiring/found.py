@@ -17,7 +17,6 @@ import numpy as np
 from fabopt.errors import Fault, did_you_mean, fault
 from fabopt.io.faults import refuse_any
 from fabopt.io.tables import COLUMNS, rows_of
-from fabopt.schema.catalog import Switch
 from fabopt.units import grouped, some
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, port_name
@@ -178,7 +177,7 @@ class _Found:
                 if self._is_switch(device):
                     splits.setdefault(device, {})[lanes] = self.base.protocols[fabric]
         for device, of_device in splits.items():
-            part = self.embedded.part(self.base.devices.product[device], Switch)
+            part = self.embedded.switch_there(self.base.devices.product[device])
             for cage in range(1, sum(group.count for group in part.cages) + 1):
                 for lanes, protocol in of_device.items():
                     for lane in range(lanes):
@@ -308,7 +307,7 @@ class _Found:
     def _group(self, device: int, cage: int) -> tuple[int, bool]:
         """The first cage of the group of a cage, and whether each of the group may be used as any other."""
         first = 1
-        for group in self.embedded.part(self.base.devices.product[device], Switch).cages:
+        for group in self.embedded.switch_there(self.base.devices.product[device]).cages:
             if cage < first + group.count:
                 return first, not group.every_second
             first += group.count

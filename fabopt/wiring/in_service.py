@@ -17,7 +17,7 @@ import numpy as np
 from fabopt.errors import InputError
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.schema.in_service import LiveFile
+from fabopt.schema.in_service import Joins, LiveFile
 from fabopt.schema.installed import live_design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
@@ -26,6 +26,7 @@ from fabopt.wiring.found import OtherPorts, as_found
 from fabopt.wiring.join import LinkParts, LiveParts
 from fabopt.wiring.model import NOTHING, Ints, Links, Mask, Wiring, at_stage, wiring_at
 from fabopt.wiring.tables import cable_name
+from fabopt.wiring.together import together
 
 # Cages of devices, by their rows: the cage of the base by that of the design.
 CagesOf = dict[int, dict[int, int]]
@@ -46,12 +47,17 @@ class CablesInService(NamedTuple):
 def in_service(said: LiveFile | None, wiring_of: Callable[[Design], Wiring]) -> CablesInService | None:
     """What is in service; None without any. ``wiring_of``: makes the wiring of a design.
 
+    Of what a pod joins, with all that this joins in turn.
+
     Raises ``InputError`` where what was found of it is another network.
     """
     base = live_design(said)
     if said is None or base is None:
         return None
     wiring = wiring_at(wiring_of(base), said.stage)
+    further = in_service(Embedded(base).case.joins, wiring_of) if isinstance(said, Joins) else None
+    if further is not None:
+        wiring = together(wiring, further.wiring)
     cables, file = said.found_cables, said.found or ""
     none = OtherPorts({}, {})
     return CablesInService(wiring, none if cables is None else as_found(Embedded(base), wiring, cables, file))

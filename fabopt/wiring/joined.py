@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
@@ -18,12 +17,11 @@ from fabopt.schema.design import Design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.in_service import in_service_of, named, named_devices
-from fabopt.wiring.model import NOTHING, Cables, Devices, Ints, Links, Modules, Wiring, stacked, taken
+from fabopt.wiring.model import NOTHING, Ints, Wiring
 from fabopt.wiring.tables import cable_name
 
 # Cages of a device by the numbers that they would have if none were in use.
 Cages = dict[int, int]
-Staged = TypeVar("Staged", Devices, Links, Cables, Modules)
 
 
 def joined_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiring | None:
@@ -66,37 +64,6 @@ def beside(design: Design, wiring: Wiring, live: Wiring) -> Wiring:
         lent=replace(lent, b_cage=in_free(lent.b, lent.b_cage)),
         cables=replace(cables, name=labels),
     )
-
-
-def together(pod: Wiring, live: Wiring) -> Wiring:
-    """What is in service and the pod that joins it in one wiring; the spines of both are there once.
-
-    What is in service is there from the first stage on.
-    """
-    place = {name: row for row, name in enumerate(live.devices.name)}
-    new = [row for row, name in enumerate(pod.devices.name) if name not in place]
-    place |= {pod.devices.name[row]: len(live.devices) + at for at, row in enumerate(new)}
-    device = np.array([place[name] for name in pod.devices.name], dtype=np.int64)
-    names = tuple(dict.fromkeys((*live.fabrics, *pod.fabrics)))
-    protocols = dict(zip((*pod.fabrics, *live.fabrics), (*pod.protocols, *live.protocols), strict=True))
-    fabric = np.array([names.index(name) for name in pod.fabrics], dtype=np.int64)
-    links, modules, lent = pod.links, pod.modules, pod.lent
-    cable = np.where(links.cable == NOTHING, NOTHING, links.cable + len(live.cables))
-    links = replace(links, a=device[links.a], b=device[links.b], cable=cable, fabric=fabric[links.fabric])
-    modules = replace(modules, device=device[modules.device], fabric=fabric[modules.fabric])
-    return Wiring(
-        names,
-        tuple(protocols[name] for name in names),
-        stacked(_at_first(live.devices), taken(pod.devices, np.array(new, dtype=np.int64))),
-        stacked(_at_first(live.links), links),
-        stacked(_at_first(live.cables), replace(pod.cables, fabric=fabric[pod.cables.fabric])),
-        stacked(_at_first(live.modules), modules),
-        replace(lent, link=lent.link + len(live.links), b=device[lent.b]),
-    )
-
-
-def _at_first(table: Staged) -> Staged:
-    return replace(table, stage=np.zeros_like(table.stage))
 
 
 def _spines(wiring: Wiring, fabrics: Collection[str]) -> Iterator[tuple[tuple[str, int], int]]:

@@ -27,7 +27,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.oracles.brute_force import solve, structures
 from tests.samples.bare import bare
-from tests.samples.bases import assert_joins, designed, in_use, saved, seen_of
+from tests.samples.bases import assert_joins, designed, in_use, saved, seen_of, whole_of
 from tests.samples.discoveries import planned_links
 from tests.samples.growth_samples import grown
 from tests.samples.random_cases import Dice
@@ -78,7 +78,7 @@ def joined(given: Json, content: Json, live: Design, folder: Path) -> Design:
 
 def free_of(given: Json, live: Design) -> int:
     """Cages that are free on every spine of a design, counted in its wiring."""
-    used = Counter(name for name, _ in set(in_use(wiring_of(live))) if "spine" in name)
+    used = Counter(name for name, _ in set(in_use(whole_of(live))) if "spine" in name)
     cages: int = next(one for one in given["switches"] if one["id"] == "live-spine")["cages"][0]["count"]
     return cages - max(used.values())
 

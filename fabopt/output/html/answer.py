@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabopt.output.bought import bought_units, in_service, of_those, usd_per_gpu
+from fabopt.output.bought import bought_units, of_those, servers_before, usd_per_gpu
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import bound_alone, gap_share, metric_name
 from fabopt.output.words import count, listed, measured, money, percent, plain, power
@@ -44,8 +44,8 @@ def answer(design: Design) -> str:
 def _bought(design: Design) -> str:
     """What the bill orders; what is owned is no part of it."""
     bought = listed([some(number, noun) for noun, number in bought_units(design).items()]) or "nothing"
-    before = in_service(design)
-    return bought if before is None else f"{bought} beside {some(before.servers, 'server')} in service"
+    before = servers_before(design)
+    return f"{bought} beside {some(before, 'server')} in service" if before else bought
 
 
 def _claim(design: Design) -> str:

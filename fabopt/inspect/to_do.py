@@ -67,18 +67,18 @@ class WantedCables:
     @cached_property
     def base(self) -> Wiring | None:
         """The wiring of what is in service; None without it."""
-        if self._joins:
-            return joined_wiring(self.design, wiring_of)
-        return base_wiring(self.design, wiring_of)
+        base, live = base_wiring(self.design, wiring_of), self._live
+        return together(base, live) if base is not None and live is not None else base or live
 
     @cached_property
-    def _joins(self) -> bool:
-        return Embedded(self.design).case.joins is not None
+    def _live(self) -> Wiring | None:
+        """The wiring of what a pod joins; None where it joins nothing."""
+        return joined_wiring(self.design, wiring_of)
 
     @cached_property
     def whole(self) -> Wiring:
         """The wiring with that of what a pod joins."""
-        return together(self.wiring, self.base) if self._joins and self.base is not None else self.wiring
+        return self.wiring if self._live is None else together(self.wiring, self._live)
 
     @cached_property
     def wirings(self) -> list[tuple[Design, Wiring]]:
@@ -87,14 +87,14 @@ class WantedCables:
         service, own = live_design(said), (self.design, self.wiring)
         if said is None or service is None or self.base is None:
             return [own]
-        if not self._joins:
+        if self._live is None:
             return [(service, self.base), own]
         return [*WantedCables(service, wiring_at(wiring_of(service), said.stage), said.stage).wirings, own]
 
     @property
     def joined(self) -> list[tuple[Design, Wiring]]:
         """What a pod joins and the pod, each with its own wiring; none where it joins nothing."""
-        return self.wirings if self._joins else []
+        return self.wirings if self._live is not None else []
 
     @cached_property
     def systems(self) -> SystemNames:

@@ -53,7 +53,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     refuse_any(faults)
     stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
     case = run_on(case, told)
-    site = _with_live_pairs(case.site, told.case.site)
+    site, joins = _with_live_pairs(case.site, told.case.site), case.joins or told.case.joins
     if site.has_floor:
         site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
     elif site.distances_m is None:
@@ -63,7 +63,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
         return case.model_copy(update={"base": base, "site": site})
     going_on = (with_counts(_with_peer_links(fabric, told), told) for fabric in case.fabrics)
     fabrics = tuple(_with_attachments(fabric, told) for fabric in going_on)
-    staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None}
+    staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None, "joins": joins}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
 
 

@@ -45,6 +45,7 @@ def with_joins(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
             faults += [fault(owners[fabric.name].file, f"fabrics.{fabric.name}.{key}", problem, hint=_OUTSIDE)
                        for key, problem in _unjoined(whole, switches)]  # fmt: skip
             faults += _asked_otherwise(fabric, whole, f"fabrics[{index}]", file)
+            faults += _named_twice(fabric, chain, f"fabrics[{index}].attachments", file)
             if not faults:
                 spines.append(_spines_of(whole, owners[fabric.name], switches))
     for joined in spines:
@@ -132,6 +133,16 @@ def _asked_otherwise(fabric: Fabric, there: FabricDesign, where: str, file: str)
     for key in (key for key, is_given in given.items() if is_given):
         said = "has attachments on other tiers than leaves" if key == "attachments" else "has a value"
         yield fault(file, f"{where}.{key}", f"{said} that does not go with `joins`", hint=f"leave it out; {_OUTSIDE}")
+
+
+def _named_twice(fabric: Fabric, chain: Sequence[LiveDesign], where: str, file: str) -> Iterator[Fault]:
+    """Attachments with the name of one in service."""
+    there = {one.name for live in chain for own in live.case.fabrics if own.name == fabric.name
+             for one in own.attachments}  # fmt: skip
+    for index, attachment in enumerate(fabric.attachments):
+        if attachment.name in there:
+            problem = f"an attachment of {fabric.name} in service has this name"
+            yield fault(file, f"{where}[{index}].name", problem, attachment.name, hint="give it another name")
 
 
 def _spines_of(there: FabricDesign, live: LiveDesign, switches: dict[str, Switch]) -> JoinedSpines:

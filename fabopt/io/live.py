@@ -137,9 +137,6 @@ def unfit(live: LiveDesign, stage: str, key: str, file: str) -> Iterator[Fault]:
         yield fault(live.file, "status", "there is no design here", design.status, allowed=allowed)
     elif stage and stage not in names:
         yield fault(file, key, "the design has no such stage", stage, allowed=", ".join(names))
-    elif design.case.content.get("joins") and key == "base.file":
-        hint = "docs/formulation/outside.md"
-        yield fault(live.file, "case.joins", "a pod that joins what is in service cannot be gone on from", hint=hint)
 
 
 def run_on(case: Case, base: LiveDesign) -> Case:

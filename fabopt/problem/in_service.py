@@ -30,7 +30,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
     Rules ``base_stays``, ``pod_joins_spines``.
     """
     if case.joins is not None:
-        return tuple(_joining(fabric, case.joins) for fabric in fabrics)
+        fabrics = tuple(_joining(fabric, case.joins) for fabric in fabrics)
     base = base_of(case)
     if case.base is None or base is None:
         return fabrics

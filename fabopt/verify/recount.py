@@ -128,9 +128,14 @@ def _fewest_links(cabling: FabricCabling, kind: str, near: Ints) -> int:
 
 
 def _room(fabric: FabricEvidence, role: str) -> int:
-    """Ports of a switch towards the servers besides its uplinks at last, and its peer link."""
-    tier, most = fabric.tier(role), fabric.switch(role).max_ports
+    """Ports of a switch towards the servers besides its uplinks at last, and its peer link; of one in service that a pod
+    joins, in its free cages.
+    """
+    tier, most, joins = fabric.tier(role), fabric.switch(role).max_ports, fabric.evidence.case.joins
     cages, of_peers = fabric.cage(role, tier.down).count, peer_cages(fabric, tier)
+    joined = joins.of(fabric.designed.name) if joins is not None and role == "spine" else None
+    if joined is not None:
+        cages, most = joined.cages[tier.down.cage_group], joined.ports
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
         cages -= ceil_div(tier.up_ports, fabric.up(role).ports)
     if of_peers and fabric.peer_use is not None and fabric.peer_use.cage_group == tier.down.cage_group:

@@ -22,7 +22,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import FabricPlan, fabric_devices, first_rows, server_devices, table_of
 from fabopt.wiring.in_service import in_service_of, kept, parts_in_service, stays_whole
 from fabopt.wiring.join import UNMADE, CabledLinks, LiveParts, at_slots
-from fabopt.wiring.joined import beside, joined_wiring
+from fabopt.wiring.joined import beside, joined_by, joined_wiring
 from fabopt.wiring.model import KINDS, Ints, Wiring
 from fabopt.wiring.moved import with_moves
 from fabopt.wiring.numbers import Numbers, logical_before, nics_before
@@ -137,15 +137,15 @@ def wiring_of(design: Design) -> Wiring:
     Raises ``LookupError`` or ``ValueError`` where the file does not hold together.
     """
     wiring, there = _counted(design), in_service_of(Embedded(design).case.base, wiring_of)
+    live = joined_wiring(design, wiring_of)
     if there is None:
-        live = joined_wiring(design, wiring_of)
         return wiring if live is None else beside(design, wiring, live)
     base = there.designed
     if not stays_whole(design):
         return there.ports.of(with_moves(design, wiring, base))
     if parts := parts_in_service(design, wiring, base, _counted):
         wiring = _counted(design, parts)
-    return there.ports.of(kept(design, wiring, base, _counted))
+    return there.ports.of(kept(design, wiring, base, _counted, joined_by(design, live)))
 
 
 def _counted(design: Design, live: LiveParts | None = None) -> Wiring:

@@ -17,7 +17,7 @@ import numpy as np
 from fabopt.errors import InputError
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
-from fabopt.schema.in_service import Joins, LiveFile
+from fabopt.schema.in_service import Joins, LiveFile, live_in
 from fabopt.schema.installed import live_design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
@@ -86,12 +86,23 @@ def stays_whole(design: Design) -> bool:
     return base is None or base.move is None
 
 
-def kept(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring]) -> Wiring:
-    """The wiring with the names, ports and labels of the base. ``counted``: makes the wiring of a design as it counts.
+class Joined(NamedTuple):
+    """What a base joins: names of devices, labels of cables, and by spine for each group of its cages the free ones,
+    by the numbers that they would have if none were in use.
+    """
+
+    names: Sequence[str] = ()
+    labels: Sequence[str] = ()
+    free: Mapping[str, Sequence[Mapping[int, int]]] = {}
+
+
+def kept(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring], joined: Joined) -> Wiring:
+    """The wiring with the names, ports and labels of the base. ``counted``: makes the wiring of a design as it counts;
+    ``joined``: what the base joins.
 
     Raises ``ValueError`` where its first stage is not the base.
     """
-    return _Kept(design, wiring, base, counted).whole
+    return _Kept(design, wiring, base, counted, joined).whole
 
 
 def parts_in_service(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring]) -> LiveParts:
@@ -106,7 +117,7 @@ def parts_in_service(design: Design, wiring: Wiring, base: Wiring, counted: Call
     ):
         return {}
     cables, links, there = base.cables, wiring.links, np.full(len(wiring.links), NOTHING)
-    own, other = _Kept(design, wiring, base, counted).pairs
+    own, other = _Kept(design, wiring, base, counted, Joined()).pairs
     there[own] = base.links.cable[other]
     parts = zip(cables.part, cables.length_m.tolist(), cables.a_module, cables.b_module, strict=True)
     of_cable: list[LinkParts] = [*parts, None]
@@ -117,16 +128,18 @@ def parts_in_service(design: Design, wiring: Wiring, base: Wiring, counted: Call
 class _Kept:
     """A wiring while what is in service is found in it."""
 
-    def __init__(self, design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring]) -> None:
+    def __init__(
+        self, design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring], joined: Joined
+    ) -> None:
         self.embedded, self.wiring, self.base = Embedded(design), wiring, base
-        self.counted = counted
+        self.counted, self.joined = counted, joined
 
     @cached_property
     def links_in_base(self) -> Links:
         """The links of the base by its own numbers, row by row; it may have its names and ports from a base too."""
         said = self.embedded.case.base
         service = live_design(said)
-        if said is None or service is None or service.case.content.get("base") is None:
+        if said is None or service is None or live_in(service.case.content) is None:
             return self.base.links
         return wiring_at(self.counted(service), said.stage).links
 
@@ -196,21 +209,29 @@ class _Kept:
 
     def _completed(self, device: int, cages: Mapping[int, int]) -> dict[int, int]:
         """All cages of a device: those in service as they are, others in the free ones of their group."""
-        devices, whole, first = self.wiring.devices, dict(cages), 1
+        devices, whole = self.wiring.devices, dict(cages)
         if devices.role[device] in ("server", "attachment"):
             return whole
         if len(set(cages.values())) < len(cages):
             raise ValueError(f"two cages of {devices.name[device]} would be one")
-        for group in self.embedded.part(devices.product[device], Switch).cages:
-            numbers = range(first, first + group.count)
-            left = [cage for cage in numbers if cage not in cages]
-            free = set(numbers) - set(cages.values())
-            stay = [cage for cage in left if cage in free]
-            moved = sorted(free.difference(stay))
-            whole |= {cage: cage for cage in stay}
-            whole |= dict(zip([cage for cage in left if cage not in free], moved, strict=True))
-            first += group.count
+        for group in self._groups(device):
+            left = [cage for cage in group if cage not in cages]
+            free = set(group.values()) - set(cages.values())
+            stay = {cage: group[cage] for cage in left if group[cage] in free}
+            moved = sorted(free.difference(stay.values()))
+            whole |= stay | dict(zip([cage for cage in left if cage not in stay], moved, strict=True))
         return whole
+
+    def _groups(self, device: int) -> Iterator[Mapping[int, int]]:
+        """The cages of each group of a switch by their numbers in the design; of a spine that is joined the free."""
+        devices, first = self.wiring.devices, 1
+        row = int(self.device_of[device])
+        if row != NOTHING and self.base.devices.name[row] in self.joined.free:
+            yield from self.joined.free[self.base.devices.name[row]]
+            return
+        for group in self.embedded.part(devices.product[device], Switch).cages:
+            yield {cage: cage for cage in range(first, first + group.count)}
+            first += group.count
 
     def at(self, device: Ints, cage: Ints) -> Ints:
         """The cages of devices as they are counted in service, all of shape (rows,)."""
@@ -226,12 +247,14 @@ class _Kept:
         # links for which no cable is bought are in a row of their own, the last one
         cable_of = np.full(len(cables) + 1, NOTHING)
         cable_of[links.cable[own]] = self.base.links.cable[other]
-        name_of = partial(cable_name, len(cables))
-        labels = named(cable_of[:-1], self.base.cables.name, name_of, cables.stage)
+        name_of = partial(cable_name, len(cables) + len(self.joined.labels))
+        labels = named(cable_of[:-1], self.base.cables.name, name_of, cables.stage, self.joined.labels)
         return replace(
             wiring,
             devices=replace(
-                wiring.devices, name=named_devices(wiring, self.base, self.device_of), product=self.products
+                wiring.devices,
+                name=named_devices(wiring, self.base, self.device_of, self.joined.names),
+                product=self.products,
             ),
             links=replace(links, a_cage=self.at(links.a, links.a_cage), b_cage=self.at(links.b, links.b_cage)),
             modules=replace(modules, cage=self.at(modules.device, modules.cage)),
@@ -240,10 +263,11 @@ class _Kept:
         )
 
 
-def named_devices(wiring: Wiring, base: Wiring, device_of: Ints) -> list[str]:
+def named_devices(wiring: Wiring, base: Wiring, device_of: Ints, others: Sequence[str] = ()) -> list[str]:
     """Names of devices: of those in service their own, of others the first free ones of their kind.
 
-    ``device_of``: the row in the base of each, ``NOTHING`` of new ones, shape (devices,).
+    ``device_of``: the row in the base of each, ``NOTHING`` of new ones, shape (devices,); ``others``: names that are
+    taken too.
     """
     devices, names = wiring.devices, list(wiring.devices.name)
     # of attachments nothing is counted but what has come at once
@@ -251,19 +275,21 @@ def named_devices(wiring: Wiring, base: Wiring, device_of: Ints) -> list[str]:
     kinds = grouped((name.rpartition("-")[0], row) for row, name in counted)
     for prefix, rows in kinds.items():
         name_of = partial(numbered, prefix, devices.role[rows[0]])
-        own = named(device_of[rows], base.devices.name, name_of, devices.stage[rows])
+        own = named(device_of[rows], base.devices.name, name_of, devices.stage[rows], others)
         for row, name in zip(rows, own, strict=True):
             names[row] = name
     return names
 
 
-def named(there: Ints, theirs: Sequence[str], name_of: Callable[[int], str], stage: Ints) -> list[str]:
+def named(
+    there: Ints, theirs: Sequence[str], name_of: Callable[[int], str], stage: Ints, others: Sequence[str] = ()
+) -> list[str]:
     """Names of rows: those of the rows that are ``there`` in the base, and the first free ones, stage by stage.
 
-    ``there``, ``stage``: shape (rows,).
+    ``there``, ``stage``: shape (rows,); ``others``: names that are taken too.
     """
     named = [theirs[row] if row != NOTHING else "" for row in there.tolist()]
-    taken = {*theirs}
+    taken = {*theirs, *others}
     free: Iterable[str] = (name for number in count() if (name := name_of(number)) not in taken)
     new = [row for row in np.argsort(stage, kind="stable").tolist() if not named[row]]
     for row, name in zip(new, free, strict=False):

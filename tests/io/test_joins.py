@@ -53,6 +53,16 @@ def test_a_case_that_does_not_go_with_a_pod(tmp_path: Path) -> None:
     assert "does not go with `joins`" in refused({**without, "stages": stages}, tmp_path)["stages"]
 
 
+def test_attachments_of_a_pod_have_names_of_their_own(tmp_path: Path) -> None:
+    """Also beside what an earlier pod has: here the second pod names one as what is in service first."""
+    before, content = in_service(4, max_oversubscription=3), pod(3, ["small"], max_oversubscription=6)
+    stored = {"attachments": [{"name": "storage", "ports": 1, "buys": "none", "tier": "leaf"}]}
+    before["fabrics"][0] |= stored
+    first = joined(GIVEN, content, designed(GIVEN, before), tmp_path)
+    told = refused(pod(2, ["small"], max_oversubscription=6, **stored), tmp_path, there=first)
+    assert "in service has this name; found 'storage'" in told["fabrics[0].attachments[0].name"]
+
+
 def test_what_cannot_be_joined(tmp_path: Path) -> None:
     content = pod(3, ["small"], max_oversubscription=2)
     document = json.loads(live().model_dump_json(by_alias=True))

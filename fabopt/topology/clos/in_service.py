@@ -143,11 +143,11 @@ def last_leaf_of(there: FabricDesign, leaves: Sequence[SwitchType]) -> SwitchUse
 
 def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     """Whether uplinks of a leaf and spines of a pod go on from those in service: as many to each new spine, or the
-    same where stripes are uneven; no fewer of each where others may move and these never do; or whether the spines are
-    all that a pod joins. Rules ``base_stays`` and ``pod_joins_spines``.
+    same where stripes are uneven; no fewer of each where others may move and these never do; and whether the spines
+    of a pod are all that it joins. Rules ``base_stays`` and ``pod_joins_spines``.
     """
-    if fabric.joined is not None:
-        return spines == fabric.joined.per_plane
+    if fabric.joined is not None and spines != fabric.joined.per_plane:
+        return False
     if fabric.moving is not None and UPLINKS in fabric.moving.held:
         old, of_leaf = fabric.moving.fabric.clos, fabric.moving.fabric.tiers[0].up_ports
         return spines >= old.spines_per_pod and uplinks >= of_leaf and uplinks // spines >= old.links_per_pair

@@ -128,7 +128,7 @@ def _fewest_links(cabling: FabricCabling, kind: str, near: Ints) -> int:
 
 
 def _room(fabric: FabricEvidence, role: str) -> int:
-    """Ports of a switch towards the servers besides its uplinks at last, and its peer link; of one in service that a pod
+    """Ports of a switch towards the servers besides its uplinks at last, and its peer link; of a spine that a pod
     joins, in its free cages.
     """
     tier, most, joins = fabric.tier(role), fabric.switch(role).max_ports, fabric.evidence.case.joins

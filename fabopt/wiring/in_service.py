@@ -86,7 +86,7 @@ def stays_whole(design: Design) -> bool:
     return base is None or base.move is None
 
 
-class Joined(NamedTuple):
+class JoinedByBase(NamedTuple):
     """What a base joins: names of devices, labels of cables, and by spine for each group of its cages the free ones,
     by the numbers that they would have if none were in use.
     """
@@ -96,7 +96,9 @@ class Joined(NamedTuple):
     free: Mapping[str, Sequence[Mapping[int, int]]] = {}
 
 
-def kept(design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring], joined: Joined) -> Wiring:
+def kept(
+    design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring], joined: JoinedByBase
+) -> Wiring:
     """The wiring with the names, ports and labels of the base. ``counted``: makes the wiring of a design as it counts;
     ``joined``: what the base joins.
 
@@ -117,7 +119,7 @@ def parts_in_service(design: Design, wiring: Wiring, base: Wiring, counted: Call
     ):
         return {}
     cables, links, there = base.cables, wiring.links, np.full(len(wiring.links), NOTHING)
-    own, other = _Kept(design, wiring, base, counted, Joined()).pairs
+    own, other = _Kept(design, wiring, base, counted, JoinedByBase()).pairs
     there[own] = base.links.cable[other]
     parts = zip(cables.part, cables.length_m.tolist(), cables.a_module, cables.b_module, strict=True)
     of_cable: list[LinkParts] = [*parts, None]
@@ -129,7 +131,7 @@ class _Kept:
     """A wiring while what is in service is found in it."""
 
     def __init__(
-        self, design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring], joined: Joined
+        self, design: Design, wiring: Wiring, base: Wiring, counted: Callable[[Design], Wiring], joined: JoinedByBase
     ) -> None:
         self.embedded, self.wiring, self.base = Embedded(design), wiring, base
         self.counted, self.joined = counted, joined

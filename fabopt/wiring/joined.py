@@ -16,7 +16,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.in_service import Joined, in_service_of, named, named_devices
+from fabopt.wiring.in_service import JoinedByBase, in_service_of, named, named_devices
 from fabopt.wiring.model import NOTHING, Ints, Wiring
 from fabopt.wiring.tables import cable_name
 
@@ -33,15 +33,15 @@ def joined_wiring(design: Design, wiring_of: Callable[[Design], Wiring]) -> Wiri
     return None if there is None else there.wiring
 
 
-def joined_by(design: Design, live: Wiring | None) -> Joined:
+def joined_by(design: Design, live: Wiring | None) -> JoinedByBase:
     """What a base joins, of which its design goes on; ``live``: its wiring, None where it joins nothing."""
     embedded = Embedded(design)
     joins = embedded.case.joins
     if joins is None or live is None:
-        return Joined()
+        return JoinedByBase()
     free = free_cages(live, {one.fabric for one in joins.spines}, lambda part: embedded.part(part, Switch))
     names = live.devices.name
-    return Joined(names, live.cables.name, {names[row]: groups for row, groups in free.items()})
+    return JoinedByBase(names, live.cables.name, {names[row]: groups for row, groups in free.items()})
 
 
 def beside(design: Design, wiring: Wiring, live: Wiring) -> Wiring:

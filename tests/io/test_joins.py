@@ -71,9 +71,6 @@ def test_what_cannot_be_joined(tmp_path: Path) -> None:
     assert "pairs of switches cannot be joined" in refused(content, tmp_path, there=pairs)["fabrics.compute.homing"]
     spineless = {**GIVEN, "switches": [one for one in GIVEN["switches"] if one["id"] != "live-spine"]}
     assert "the catalog lacks" in refused(content, tmp_path, spineless)["fabrics.compute.tiers"]
-    beside = str(saved(joined(GIVEN, content, live(), tmp_path), tmp_path, "pod.json"))
-    with pytest.raises(InputError, match="a pod that joins what is in service cannot be gone on from"):
-        inputs_from_objects({**content, "base": {"file": beside}}, GIVEN)
 
 
 def test_runs_to_spines_are_those_of_both(tmp_path: Path) -> None:

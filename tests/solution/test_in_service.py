@@ -130,10 +130,11 @@ def test_growth_with_a_given_first_stage_is_the_plan_in_stages(family: str, seed
 # -- every design of small bases --------------------------------------------------------------------------------------
 
 
-def least_after(parts: Json, content: Json, base: Design, servers: int) -> int | None:
+def least_after(parts: Json, content: Json, base: Design, servers: int, of_spines: bool = False) -> int | None:
     """The least cents that any design spends that goes on from a base; None if there is none.
 
     Every structure of the last stage whose first servers have the base's numbers; every joining that leaves its parts.
+    ``of_spines``: with the spines of the base alone.
     """
     there = base.fabrics[0]
     stages = [{"name": "in-service", "servers": servers, "fabrics": {"compute": {"max_oversubscription": 1000}}}]
@@ -143,7 +144,7 @@ def least_after(parts: Json, content: Json, base: Design, servers: int) -> int |
         found = list(same)
         structure = found[0][0]
         plan = gone_on_plan(space, structure, base, servers)
-        if plan is None:
+        if plan is None or (of_spines and structure.spines_per_pod != there.clos.spines_per_pod):
             continue
         laying = Laying(structure, plan)
         for _, choice in found:

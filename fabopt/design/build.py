@@ -122,7 +122,7 @@ def _rule_standings(
     gpus = (stage.servers * problem.server.gpus for stage in problem.stages)
     large = [row for row, number in zip(growth, gpus, strict=False) if number > MOST_ON_ONE_SWITCH]
     for rule in REDUNDANCY:
-        if rule in fabric.kept_rules or rule in fabric.left_out:
+        if rule in fabric.rules.kept or rule in fabric.rules.left_out:
             stages = large if rule == TWO_SWITCHES else growth
             number, whose = fewest_of(rule, candidate.design, stages, ports) if rule != PAIRING else Fewest(None)
             kept = designed.joins_pairs if rule == PAIRING else None if number is None else number >= TWO

@@ -378,7 +378,7 @@ def _with_gaps(inquiry: Inquiry, conflicts: list[Conflict]) -> list[Conflict]:
 def _nothing_helps(inquiry: Inquiry) -> Conflict:
     """The conflict that names no single limit: gaps of each fabric, or keys that clash together."""
     reasons = [*gap_sentences(inquiry), *clashes(inquiry)] or [prescribed(inquiry)]
-    refused = [text for fabric in inquiry.problem.fabrics for text in fabric.refused_nics][:MOST_REFUSED]
+    refused = [text for fabric in inquiry.problem.fabrics for text in fabric.other_nics.refused][:MOST_REFUSED]
     told = NO_SINGLE_CHANGE
     if inquiry.clock.is_over():
         told = "no single change that gives a design was found in the time there was"

@@ -135,7 +135,7 @@ def _bandwidth(inquiry: Inquiry, fabric: Fabric, index: int, wanted: float) -> I
     most, is_least = closest(-1, len(rates), reached, halfway)
     if most < 0:
         return
-    refused = inquiry.problem.fabrics[index].refused_nics
+    refused = inquiry.problem.fabrics[index].other_nics.refused
     left_out = [_left_out(inquiry, fabric)] if fabric.min_gbps_per_gpu is None else []
     left_out = [] if per_server or fabric.storage is not None else left_out
     detail = "; ".join([f"the most bandwidth per {'server' if per_server else 'GPU'} that a design gives", *left_out])

@@ -144,7 +144,7 @@ def _ways_in(inquiry: Inquiry, asked: Problem, product: Product) -> Iterator[str
     told: set[str] = set()
     is_left_out = False
     for meant in asked.fabrics:
-        left_out = (option for of in meant.left_out_nics.values() for option in of if option.nic_id == product.id)
+        left_out = (option for of in meant.other_nics.by_rules.values() for option in of if option.nic_id == product.id)
         broken = sorted((sorted(option.breaks) for option in left_out), key=len)
         if broken:
             rules = " and ".join(f"`{rule}`" for rule in broken[0])

@@ -112,10 +112,14 @@ class LogicalFabric:
 
 @dataclass(frozen=True)
 class SwitchPorts:
-    """Ports of management that an out-of-band fabric has for every switch of all fabrics, and the use of their cage."""
+    """Ports of management that an out-of-band fabric has for every switch of all fabrics, and the use of their cage.
+
+    ``counted``: switches at each stage whose ports are among its attachments; empty: those of none yet.
+    """
 
     per_switch: int
     port: PortType
+    counted: ByStage = ()
 
     def of(self, switches: ByStage) -> AttachmentDemand:
         """The attachment of the ports of all switches, counted at every stage."""

@@ -26,7 +26,7 @@ class Pool(NamedTuple):
 
 def exchanged(fabric: FabricProblem) -> Iterator[tuple[str, list[Item]]]:
     """Ids of exchangeable devices, each with the items that may take its place."""
-    managers, others = fabric.binding_managers, fabric.interchangeable
+    managers, others = fabric.rules.binding_managers, fabric.interchangeable
     for id_, twin in () if managers is None else managers.twins.items():
         yield id_, [twin.item]
     for (_, id_), products in () if others is None else others.products.items():

@@ -18,12 +18,12 @@ from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.problem.attachments import (
     AttachmentDemand,
     LogicalFabric,
-    SubnetManagers,
     SwitchPorts,
 )
-from fabopt.problem.generations import Generations, Switches
+from fabopt.problem.default_rules import NO_DEFAULT_RULES, DefaultRules
+from fabopt.problem.generations import Switches
 from fabopt.problem.interchangeable import InterchangeableSwitches
-from fabopt.problem.nic_rules import Nics, broken_by
+from fabopt.problem.nic_rules import NO_OTHER_NICS, Nics, OtherNics, broken_by
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import NO_PAIRS, LeafPairs, Unpaired
 from fabopt.problem.ratios import Ratios
@@ -150,18 +150,13 @@ class FabricProblem:
     nics: Nics
     switches: Switches
     runs_m: Mapping[str, float]
-    refused_nics: tuple[str, ...]
+    other_nics: OtherNics = NO_OTHER_NICS
     arrangement: Arrangement = ANYWHERE
     figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
-    # default rules that hold, and those that are left out
-    kept_rules: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    # NICs, by protocol, that rules about NICs leave out which may yield
-    left_out_nics: Nics = field(default_factory=dict)
-    # out-of-band: what every switch of all fabrics takes, and of how many at each stage it is among the attachments
+    rules: DefaultRules = NO_DEFAULT_RULES
+    # out-of-band: what every switch of all fabrics takes
     per_switch: SwitchPorts | None = None
-    counted: tuple[int, ...] = ()
     # logical fabrics on its switches while their NICs are open: ``fabopt.problem.logical_fabrics`` has it with each
     # choice of NICs
     logical_fabrics: tuple[LogicalFabric, ...] = ()
@@ -173,12 +168,8 @@ class FabricProblem:
     racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
     attachments_measured: bool = False
-    # how its subnets of InfiniBand are managed; None where the rule does not hold
-    managers: SubnetManagers | None = None
     # which switches may stand in for those of a tier; None where rule ``switches_are_interchangeable`` lets none
     interchangeable: InterchangeableSwitches | None = None
-    # tiers between which rule ``one-generation`` leaves switches out; None where it leaves out none
-    generations: Generations | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
     roce: Roce | None = None
     # how long a round trip between any two servers may take; None: any
@@ -195,31 +186,11 @@ class FabricProblem:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
         for name, mapping in (
             ("nics", self.nics),
-            ("left_out_nics", self.left_out_nics),
             ("switches", roles),
             ("runs_m", self.runs_m),
             ("racks", self.racks),
         ):
             object.__setattr__(self, name, MappingProxyType(dict(mapping)))
-
-    @property
-    def binding_managers(self) -> SubnetManagers | None:
-        """Rule ``subnet-manager``, where designs have to keep it."""
-        managers = self.managers
-        binds = managers is not None and (managers.is_asked_for or SUBNET_MANAGER in self.kept_rules)
-        return managers if binds else None
-
-    @property
-    def binding_generations(self) -> Generations | None:
-        """Rule ``one-generation``, if it binds the designs of this fabric; else None."""
-        generations = self.generations
-        binds = generations is not None and (generations.is_asked_for or ONE_GENERATION in self.kept_rules)
-        return generations if binds else None
-
-    def are_of_one_generation(self, **switches: SwitchType) -> bool:
-        """Whether rule ``one-generation`` allows these switches, by name of tier, in one design."""
-        generations = self.binding_generations
-        return generations is None or generations.clash({role: one.product for role, one in switches.items()}) is None
 
     def within(self, limit: LatencyLimit | None) -> FabricProblem:
         """The fabric with a limit on its round trips, without switches and tiers that take longer, whatever else there
@@ -256,16 +227,16 @@ class FabricProblem:
     def is_bound_by(self, rule: str) -> bool:
         """Whether a rule that holds may leave a design out."""
         if rule == ONE_GENERATION:
-            return self.generations is not None
+            return self.rules.generations is not None
         if rule == SUBNET_MANAGER:
-            return self.managers is not None
+            return self.rules.managers is not None
         if rule == PAIRING:
             return self.pairs.are_joined
         return rule not in NIC_RULES or self.leaves_nics_out(rule)
 
     def leaves_nics_out(self, rule: str) -> bool:
         """Whether a rule about NICs excludes a NIC of the fabric or of a logical fabric on it."""
-        others = (self.left_out_nics, *(fabric.left_out_nics for fabric in self.logical_fabrics))
+        others = (self.other_nics.by_rules, *(fabric.left_out_nics for fabric in self.logical_fabrics))
         return any(rule in broken_by(nics) for nics in others)
 
     @property
@@ -275,7 +246,8 @@ class FabricProblem:
 
     def keeping(self, rules: tuple[str, ...], left_out: tuple[str, ...]) -> FabricProblem:
         """The fabric bound to some of its default rules."""
-        bound = replace(self, kept_rules=rules, left_out=left_out, pairs=self.pairs.under(rules))
+        own = replace(self.rules, kept=rules, left_out=left_out)
+        bound = replace(self, rules=own, pairs=self.pairs.under(rules))
         return bound if bound.pairs.are_joined == self.pairs.are_joined else bound.with_pairs()
 
     def with_pairs(self) -> FabricProblem:
@@ -316,7 +288,13 @@ class FabricProblem:
         if self.per_switch is None:
             return self
         ports = replace(self.per_switch.of(switches), listed=self.in_service is not None)
-        return replace(self, attachments=(*self.attachments, ports), counted=switches)
+        counting = replace(self.per_switch, counted=switches)
+        return replace(self, attachments=(*self.attachments, ports), per_switch=counting)
+
+    @property
+    def counted(self) -> ByStage:
+        """Switches of all fabrics, at each stage, whose ports are among the attachments; empty for none."""
+        return () if self.per_switch is None else self.per_switch.counted
 
     @property
     def attachment_ports(self) -> int:

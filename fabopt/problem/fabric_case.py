@@ -14,6 +14,7 @@ from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.switches import switches_of
 from fabopt.problem.attachments import attachment_demand, logical_fabric_of, subnet_managers, switch_ports
+from fabopt.problem.default_rules import DefaultRules
 from fabopt.problem.demand import (
     Demand,
     case_service,
@@ -30,7 +31,7 @@ from fabopt.problem.fabric import FabricProblem, FigureDemands, Survival
 from fabopt.problem.generations import Switches, generations_of
 from fabopt.problem.in_service import with_those_in_service
 from fabopt.problem.interchangeable import interchangeable_switches
-from fabopt.problem.nic_rules import by_rules, rules_on_nics
+from fabopt.problem.nic_rules import OtherNics, by_rules, rules_on_nics
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty, pairs_of
 from fabopt.problem.shapes import EQUAL_GROUPS, NODES, LastGroups, LeafGroups, Shapes
 from fabopt.problem.site import Site
@@ -69,23 +70,22 @@ def fabric_of(
     able = _nics(homed, protocols, demand, offering, server, pcie, refusals)
     nics = by_rules(able if _may_be_rails(fabric, case) else _in_numbers(able), case.rules)
     switches: Switches = {one: switches_of(with_those_in_service(fabric, case), one, offering) for one in protocols}
+    managers = subnet_managers(case, fabric, offering)
     # Rule ``tiers_match_case``: nothing but the families, tiers, protocols, rails and striping that the case allows
     problem = FabricProblem(
         name=fabric.name, role=fabric.role, protocols=protocols, shapes=_shapes(fabric, case),
         figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
-        kept_rules=kept_rules,
+        rules=DefaultRules(kept_rules, (), managers, generations_of(case, fabric, switches)),
         last_group=last_groups_of(fabric, case, protocols), leaf_groups=_leaf_groups(fabric, case, server, servers),
         gpu_mbps=demand.gpu_mbps,
         ratios=demand.ratios, reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
-        nics=nics.kept, left_out_nics=nics.left_out,
+        nics=nics.kept, other_nics=OtherNics(nics.left_out, tuple(refusals.told.values())),
         switches=switches,
-        generations=generations_of(case, fabric, switches), roce=fabric.roce, pairs=pairs,
+        roce=fabric.roce, pairs=pairs,
         runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
         groups=site.groups, racks=fabric.pinned,
-        managers=subnet_managers(case, fabric, offering),
         interchangeable=interchangeable_switches(case, fabric, switches, offering),
-        refused_nics=tuple(refusals.told.values()),
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(nic, offering, server, pcie, case.rules) for nic in fabric.on_own_nics),
     )  # fmt: skip
@@ -106,8 +106,8 @@ def _with_pairs(fabric: FabricProblem) -> FabricProblem:
     the case asks for it.
     """
     space = in_pairs(Unpaired(fabric.shapes.topologies, fabric.switches), None)
-    if PAIRING in fabric.kept_rules and not fabric.pairs.asked and is_empty(space):
-        others = tuple(rule for rule in fabric.kept_rules if rule != PAIRING)
+    if PAIRING in fabric.rules.kept and not fabric.pairs.asked and is_empty(space):
+        others = tuple(rule for rule in fabric.rules.kept if rule != PAIRING)
         fabric = fabric.keeping(others, (PAIRING,))
     return fabric.with_pairs()
 

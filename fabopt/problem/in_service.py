@@ -95,11 +95,13 @@ def _joining(fabric: FabricProblem, joins: Joins) -> FabricProblem:
     }
     nics, left_out = (
         {protocol: tuple(one for one in many if one.planes == joined.planes) for protocol, many in all_.items()}
-        for all_ in (fabric.nics, fabric.left_out_nics)
+        for all_ in (fabric.nics, fabric.other_nics.by_rules)
     )
-    managers = joined_subnets(fabric.managers, fabric.name, joins)
-    return replace(fabric, joined=joined, switches=switches, nics=nics, left_out_nics=left_out,
-                   shapes=fabric.shapes.only("clos", (2,)), managers=managers)  # fmt: skip
+    managers = joined_subnets(fabric.rules.managers, fabric.name, joins)
+    return replace(
+        fabric, joined=joined, switches=switches, nics=nics, other_nics=replace(fabric.other_nics, by_rules=left_out),
+        shapes=fabric.shapes.only("clos", (2,)), rules=replace(fabric.rules, managers=managers),
+    )  # fmt: skip
 
 
 def _with_free_cages(switch: SwitchType, joined: JoinedSpines) -> SwitchType:

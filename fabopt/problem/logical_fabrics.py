@@ -40,7 +40,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
             for logical in fabric.logical_fabrics
         ]
         # one leaf a plane would have all ports of a server
-        is_paired = any(logical.is_paired(fabric.kept_rules) for logical in fabric.logical_fabrics)
+        is_paired = any(logical.is_paired(fabric.rules.kept) for logical in fabric.logical_fabrics)
         tiers = [tier for tier in fabric.shapes.tiers if tier > 1 or fabric.pairs.are_wanted or not is_paired]
         shapes = replace(fabric.shapes, topologies=(HOST_FAMILY,), tiers=tuple(tiers))
         for chosen in product(*options):
@@ -69,7 +69,7 @@ def _options(
     differ in number of ports the one with fewer, if no other logical fabric's ports are dealt after them (``last``): no
     leaf then has more ports.
     """
-    fewest = TWO if logical.is_paired(fabric.kept_rules) else 1
+    fewest = TWO if logical.is_paired(fabric.rules.kept) else 1
     options = tuple(nic for nic in logical.nics.get(protocol, ()) if nic.ports_per_server >= fewest)
     if not prune:
         return options

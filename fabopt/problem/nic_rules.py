@@ -7,6 +7,7 @@ exclude an option.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,6 +22,19 @@ class NicsByRules(NamedTuple):
 
     kept: Nics
     left_out: Nics
+
+
+@dataclass(frozen=True)
+class OtherNics:
+    """NICs that a fabric does not have: by protocol those that rules leave out which may yield, and why no more are
+    able, in words.
+    """
+
+    by_rules: Nics = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+
+
+NO_OTHER_NICS = OtherNics()
 
 
 def rules_on_nics(rules: Rules) -> frozenset[str]:

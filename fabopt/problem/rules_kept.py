@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from operator import is_not
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from fabopt.floor.rack_rules import parts_of, rule_of, without_parts
 from fabopt.floor.racks import racks_needed
@@ -44,9 +44,6 @@ from fabopt.units import ceil_div
 # Rules that can be left out: those of NICs, that of generations and that of subnet managers.
 OF_NICS: Final = frozenset(NIC_RULES)
 OF_INFINIBAND: Final = frozenset({ONE_GENERATION, SUBNET_MANAGER})
-
-
-AnyFabric = TypeVar("AnyFabric", FabricProblem, LogicalFabric)
 
 
 class RulePart(NamedTuple):
@@ -81,7 +78,7 @@ def is_bound(problem: Problem, rules: frozenset[str]) -> bool:
 def _is_bound(fabric: FabricProblem, rules: frozenset[str]) -> bool:
     if rules <= OF_INFINIBAND and not any(fabric.nics.get(INFINIBAND, ())):
         return False
-    return any(rule in rules and fabric.is_bound_by(rule) for rule in fabric.kept_rules)
+    return any(rule in rules and fabric.is_bound_by(rule) for rule in fabric.rules.kept)
 
 
 def parts_of_fabrics(problem: Problem) -> Iterator[RulePart]:
@@ -91,7 +88,7 @@ def parts_of_fabrics(problem: Problem) -> Iterator[RulePart]:
     for rule in YIELDING:
         for fabric in reversed(problem.fabrics):
             asked = is_asked_for(problem.case.rules, rule)
-            if rule in fabric.kept_rules and not asked and _is_bound(fabric, frozenset({rule})):
+            if rule in fabric.rules.kept and not asked and _is_bound(fabric, frozenset({rule})):
                 yield RulePart(rule, fabric.name)
 
 
@@ -99,7 +96,7 @@ def without_parts_of_fabrics(problem: Problem, parts: Collection[RulePart]) -> P
     """Return the problem without some rules of its fabrics; fabrics that keep all are the same objects."""
     own = {fabric.name: {part.rule for part in parts if part.fabric == fabric.name} for fabric in problem.fabrics}
     fabrics = (
-        _bound_to(fabric, set(fabric.kept_rules) - own[fabric.name]) if own[fabric.name] else fabric
+        _bound_to(fabric, set(fabric.rules.kept) - own[fabric.name]) if own[fabric.name] else fabric
         for fabric in problem.fabrics
     )
     return replace(problem, fabrics=tuple(fabrics))
@@ -108,7 +105,7 @@ def without_parts_of_fabrics(problem: Problem, parts: Collection[RulePart]) -> P
 def left_out_of_fabrics(problem: Problem) -> Iterator[RulePart]:
     """Default rules that fabrics leave out, in the order of ``YIELDING``."""
     for rule in YIELDING:
-        yield from (RulePart(rule, fabric.name) for fabric in problem.fabrics if rule in fabric.left_out)
+        yield from (RulePart(rule, fabric.name) for fabric in problem.fabrics if rule in fabric.rules.left_out)
 
 
 def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem:
@@ -118,38 +115,41 @@ def _with_fabric(problem: Problem, index: int, fabric: FabricProblem) -> Problem
 def managed_by_switches(problem: Problem, names: frozenset[str]) -> Problem:
     """The problem in which switches of the fabrics ``names`` manage their subnets, at any cost."""
     for index, fabric in enumerate(problem.fabrics):
-        if fabric.name in names and fabric.managers is not None:
-            kept = tuple(rule for rule in fabric.kept_rules if rule != SUBNET_MANAGER)
-            bound = replace(fabric, managers=replace(fabric.managers, is_asked_for=True), kept_rules=kept)
-            problem = _with_fabric(problem, index, bound)
+        managers = fabric.rules.managers
+        if fabric.name in names and managers is not None:
+            kept = tuple(rule for rule in fabric.rules.kept if rule != SUBNET_MANAGER)
+            rules = replace(fabric.rules, managers=replace(managers, is_asked_for=True), kept=kept)
+            problem = _with_fabric(problem, index, replace(fabric, rules=rules))
     return problem
 
 
 def bound_alike(problem: Problem, other: Problem) -> Problem:
     """Return a problem bound to the rules that the fabrics of another one, in the same order, keep."""
     fabrics = (
-        _bound_to(fabric, set(like.kept_rules)) for fabric, like in zip(problem.fabrics, other.fabrics, strict=True)
+        _bound_to(fabric, set(like.rules.kept)) for fabric, like in zip(problem.fabrics, other.fabrics, strict=True)
     )
     return replace(problem, fabrics=tuple(fabrics))
 
 
 def _bound_to(fabric: FabricProblem, kept: set[str]) -> FabricProblem:
     """The fabric bound to some of the rules that it can give up."""
-    known = {*fabric.kept_rules, *fabric.left_out}
+    known = {*fabric.rules.kept, *fabric.rules.left_out}
     rules = [rule for rule in dict.fromkeys((*REDUNDANCY, *YIELDING)) if rule in known]
     bound = fabric.keeping(
         tuple(rule for rule in rules if rule in kept), tuple(rule for rule in rules if rule not in kept)
     )
-    if OF_NICS.isdisjoint(set(bound.kept_rules) ^ set(fabric.kept_rules)):
+    if OF_NICS.isdisjoint(set(bound.rules.kept) ^ set(fabric.rules.kept)):
         return bound
-    logical = (_with_nics(logical, kept) for logical in fabric.logical_fabrics)
-    return replace(_with_nics(bound, kept), logical_fabrics=tuple(logical))
+    nics = parted(together(fabric.nics, fabric.other_nics.by_rules), kept)
+    others, logical = replace(fabric.other_nics, by_rules=nics.left_out), fabric.logical_fabrics
+    able = tuple(_with_nics(one, kept) for one in logical)
+    return replace(bound, nics=nics.kept, other_nics=others, logical_fabrics=able)
 
 
-def _with_nics(fabric: AnyFabric, kept: Collection[str]) -> AnyFabric:
-    """A fabric, or a logical one, with the NICs that keep all of ``kept`` rules."""
-    nics = parted(together(fabric.nics, fabric.left_out_nics), kept)
-    return replace(fabric, nics=nics.kept, left_out_nics=nics.left_out)
+def _with_nics(logical: LogicalFabric, kept: Collection[str]) -> LogicalFabric:
+    """A logical fabric with the NICs that keep all of ``kept`` rules."""
+    nics = parted(together(logical.nics, logical.left_out_nics), kept)
+    return replace(logical, nics=nics.kept, left_out_nics=nics.left_out)
 
 
 def parts_that_yield(problem: Problem) -> tuple[RulePart, ...]:

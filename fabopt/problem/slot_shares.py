@@ -29,7 +29,7 @@ def within_slots(fabrics: Sequence[FabricProblem], slots: int) -> tuple[FabricPr
 
 def _fewest(fabric: FabricProblem) -> Iterator[int]:
     """Fewest slots for the NICs of a fabric, and of each logical one on it, NICs that rules exclude among them."""
-    yield _least(fabric.nics, fabric.left_out_nics)
+    yield _least(fabric.nics, fabric.other_nics.by_rules)
     yield from (_least(logical.nics, logical.left_out_nics) for logical in fabric.logical_fabrics)
 
 

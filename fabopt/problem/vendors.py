@@ -79,7 +79,7 @@ def _sellers(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> froz
 
 def _may_be_exchanged(problem: Problem, fabric: FabricProblem) -> bool:
     """Whether switches of a fabric may be exchanged for those of other vendors: stand-ins, managed twins."""
-    twins = {} if fabric.managers is None else fabric.managers.twins
+    twins = {} if fabric.rules.managers is None else fabric.rules.managers.twins
     own = {id_: problem.item_table.item(id_) for id_ in twins}
     of_others = (item is not None and item.seller != twins[id_].item.seller for id_, item in own.items())
     return fabric.interchangeable is not None or any(of_others)

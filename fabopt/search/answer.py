@@ -183,4 +183,4 @@ def _placed(fabric: Fabric) -> tuple[object, ...]:
 
 
 def _bound(fabric: FabricProblem) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    return fabric.name, fabric.kept_rules, fabric.left_out
+    return fabric.name, fabric.rules.kept, fabric.rules.left_out

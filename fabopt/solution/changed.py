@@ -169,7 +169,7 @@ def _left_out(question: Question, answers: Answers) -> tuple[RuleLeftOut, ...]:
     best = answers.best
     if best is None:
         return ()
-    is_open = any(fabric.left_out or fabric.managers is not None for fabric in best.problem.fabrics)
+    is_open = any(fabric.rules.left_out or fabric.rules.managers is not None for fabric in best.problem.fabrics)
     if not is_open and not rack_parts_left_out(best.problem, question.inputs.case):
         return ()
     return rules_left_out(question, best.problem, design_of(best, question.settings.engine, 0.0))

@@ -155,9 +155,9 @@ def _with_rules(case: Case) -> Iterator[CaseChange]:
 
 def _leaves_out_alone(rule: str, fabric: FabricProblem) -> bool:
     """Whether a rule alone excludes some NICs; assumed of fabrics with logical fabrics."""
-    options = (option for of_protocol in fabric.left_out_nics.values() for option in of_protocol)
+    options = (option for of_protocol in fabric.other_nics.by_rules.values() for option in of_protocol)
     return bool(fabric.logical_fabrics) or any(
-        option.breaks.intersection(fabric.kept_rules) == {rule} for option in options
+        option.breaks.intersection(fabric.rules.kept) == {rule} for option in options
     )
 
 
@@ -267,7 +267,7 @@ def nics_by_speed(fabric: FabricProblem, catalog: Catalog) -> dict[int, list[str
     """
     kept, others = (
         {option.nic_id for of_protocol in nics.values() for option in of_protocol}
-        for nics in (fabric.nics, fabric.left_out_nics)
+        for nics in (fabric.nics, fabric.other_nics.by_rules)
     )
     return grouped(
         (max(parse_split(split).port_mbps for cage in nic.cages for split in cage.splits), nic.id)

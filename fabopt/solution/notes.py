@@ -166,9 +166,9 @@ def case_notes(problem: Problem) -> Iterator[str]:
             "(`fraction: 0.02`), of which no source was read"
         )
     for fabric in problem.fabrics:
-        for text in fabric.refused_nics[:MOST_REFUSALS_NOTED]:
+        for text in fabric.other_nics.refused[:MOST_REFUSALS_NOTED]:
             yield f"{fabric.name}: not picked: {text}"
-        more = len(fabric.refused_nics) - MOST_REFUSALS_NOTED
+        more = len(fabric.other_nics.refused) - MOST_REFUSALS_NOTED
         if more > 0:
             yield f"{fabric.name}: {more} more NICs are held back by their PCIe slots"
 

@@ -92,7 +92,7 @@ def mixed_generations(problem: Problem, design: Design) -> Iterator[tuple[str, s
 
 def _judged(problem: Problem, design: Design) -> Iterator[tuple[str, Generations, Mapping[str, Switch]]]:
     """Fabrics that the rule binds, with their switches by tier."""
-    embedded, rules = Embedded(design), {fabric.name: fabric.generations for fabric in problem.fabrics}
+    embedded, rules = Embedded(design), {fabric.name: fabric.rules.generations for fabric in problem.fabrics}
     for fabric in design.fabrics:
         rule = rules[fabric.name]
         switches: dict[str, Switch] = {tier.role: embedded.part(tier.id, Switch) for tier in fabric.tiers}
@@ -139,7 +139,7 @@ def broken_nic_rules(problem: Problem, design: Design) -> Iterator[tuple[str, st
 def _chosen(problem: Problem, design: Design) -> Iterator[ChosenNics]:
     """The NICs of all fabrics of a design that are not built in, as their problem has them."""
     for fabric, designed in zip(problem.fabrics, design.fabrics, strict=False):
-        offered = (*fabric.nics.get(designed.protocol, ()), *fabric.left_out_nics.get(designed.protocol, ()))
+        offered = (*fabric.nics.get(designed.protocol, ()), *fabric.other_nics.by_rules.get(designed.protocol, ()))
         own = next((option for option in offered if _is_use(option, designed.nic, designed.planes)), None)
         if own is not None and own.item is not None:
             yield ChosenNics(fabric, designed.name, own)

@@ -236,7 +236,7 @@ def unmanaged_fabrics(answer: Answer, decided: frozenset[str]) -> Iterator[Unman
     problem = answer.problem
     for fabric, (candidate, _) in zip(problem.fabrics, answer.picked, strict=True):
         said = managers_in(fabric, problem.servers, candidate.design, candidate.twins)
-        managers, part = fabric.binding_managers, candidate.design.file_part()
+        managers, part = fabric.rules.binding_managers, candidate.design.file_part()
         silent = dict.fromkeys(tier.switch.id for tier in part.tiers if tier.switch.product.managed is None)
         if (
             fabric.name not in decided

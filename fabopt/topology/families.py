@@ -58,4 +58,4 @@ def most_servers(problem: Problem) -> int:
 
 
 def _has_nics(fabric: FabricProblem) -> bool:
-    return any(map(any, (fabric.nics.values(), fabric.left_out_nics.values())))
+    return any(map(any, (fabric.nics.values(), fabric.other_nics.by_rules.values())))

@@ -53,7 +53,7 @@ def with_managers(fabric: FabricProblem, servers: int, candidates: Sequence[Cand
     """Candidates of a fabric with their subnet managers, once for each variant; none where no switch of it can manage a
     subnet and others with the same ports could.
     """
-    managers = fabric.binding_managers
+    managers = fabric.rules.binding_managers
     if managers is None:
         return tuple(candidates)
     return tuple(managed for candidate in candidates for managed in _managed(fabric, managers, servers, candidate))
@@ -103,7 +103,7 @@ def may_be_managed(
 
     So a space without a manager is empty at once, and not only after every size of it has been looked at.
     """
-    managers = fabric.binding_managers
+    managers = fabric.rules.binding_managers
     if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
         return True
     switches_of_plane = 2 if fabric.pairs.may_be_apart else 1  # that no link may join
@@ -127,7 +127,7 @@ def subnets_of(part: FilePart, fabric: FabricProblem, servers: int) -> Subnets:
     number = leaves if alone else planes
     hosts = sum(demand.ports for demand in fabric.attachments if demand.manages) if number == 1 else 0
     attached = sum(demand.ports for demand in fabric.attachments)
-    there = SubnetThere() if fabric.managers is None else fabric.managers.there or SubnetThere()
+    there = SubnetThere() if fabric.rules.managers is None else fabric.rules.managers.there or SubnetThere()
     nodes = servers * part.nic.ports_per_server // number + attached + there.nodes
     return Subnets(number, nodes, hosts, there.managers(nodes))
 
@@ -180,13 +180,13 @@ def managers_in(
 ) -> SubnetManagerUse | None:
     """What the design file says of the rule in a fabric of InfiniBand; None where it is off."""
     part = design.file_part()
-    if fabric.managers is None or part.protocol != INFINIBAND:
+    if fabric.rules.managers is None or part.protocol != INFINIBAND:
         return None
     if not part.tiers:
         return SubnetManagerUse(kept=None, detail=ON_A_SERVER)
     subnets = subnets_of(part, fabric, servers)
-    there = fabric.managers.there
-    own = {place.tier.role: place.by_stage[-1] for place in _places(part, fabric.managers, design, subnets)
+    there = fabric.rules.managers.there
+    own = {place.tier.role: place.by_stage[-1] for place in _places(part, fabric.rules.managers, design, subnets)
            if place.manages}  # fmt: skip
     managers = sum(own.values()) + sum(twin.count for twin in twins) // subnets.number + subnets.hosts + subnets.there
     use = SubnetManagerUse(

@@ -126,7 +126,7 @@ def test_prices_and_programs_are_of_what_some_design_keeps() -> None:
     found = ranges.sensitivity(inputs, Asked(kinds=("switch",), parts=()), Settings(), Clock(None))
     assert found.status == "optimal" and found.objective.value == ONE_UPLINK and found.complete
     assert "Minimize" in formulation_text(inputs, "lp")
-    assert problem_of(inputs.case, inputs.catalog).fabrics[0].kept_rules[:2] == ("two-spines", "two-cores")
+    assert problem_of(inputs.case, inputs.catalog).fabrics[0].rules.kept[:2] == ("two-spines", "two-cores")
 
 
 def text_of(front: Front) -> str:

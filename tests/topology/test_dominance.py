@@ -151,6 +151,10 @@ def test_cages_of_a_peer_link_are_not_in_use_for_others() -> None:
     assert _kept(_uses(switches, "1x400"), rivals) == ["cheap"]
 
 
+def _ruled(fabric: FabricProblem, **rules: Any) -> FabricProblem:
+    return replace(fabric, rules=replace(fabric.rules, **rules))
+
+
 @pytest.mark.parametrize(
     ("change", "guard"),
     [
@@ -160,7 +164,7 @@ def test_cages_of_a_peer_link_are_not_in_use_for_others() -> None:
         ),
         (
             lambda cheap, dear: dear.update(managed=True),
-            lambda fabric: replace(fabric, managers=SubnetManagers(1, {}, True)),
+            lambda fabric: _ruled(fabric, managers=SubnetManagers(1, {}, True)),
         ),
         (
             lambda cheap, dear: cheap.update(asic="Tiny", buffer_pool={"size": 1}),
@@ -172,7 +176,7 @@ def test_cages_of_a_peer_link_are_not_in_use_for_others() -> None:
         ),
         (
             lambda cheap, dear: (cheap.update(asic="New-1"), dear.update(asic="Old-1")),
-            lambda fabric: replace(fabric, generations=SimpleNamespace(is_asked_for=True)),
+            lambda fabric: _ruled(fabric, generations=SimpleNamespace(is_asked_for=True)),
         ),
     ],
     ids=["reduces", "managed", "pool", "stand-ins", "generation"],
@@ -182,7 +186,7 @@ def test_rules_keep_what_they_ask_of_a_switch(change: Change, guard: Guard, monk
     monkeypatch.setattr("fabopt.schema.catalog.Switch.generation", property(lambda switch: switch.asic))
     rivals, switches = _rivals(change, guard)
     assert _kept(_uses(switches, "1x400"), rivals) == ["cheap", "dear"]
-    rivals, switches = _rivals(change, lambda fabric: replace(fabric, generations=None))
+    rivals, switches = _rivals(change, lambda fabric: _ruled(fabric, generations=None))
     assert _kept(_uses(switches, "1x400"), rivals) == ["cheap"]
 
 

@@ -49,7 +49,7 @@ def test_every_other_field_is_in_the_key() -> None:
         other = with_other(fabric, name, {} if name == "switches" else ("another",))
         assert hardware_key(other) != own[0], name
         assert (hardware_key(other, above_leaves=True) != own[1]) == (name not in OF_LEAVES), name
-    for name in NOT_HARDWARE - {"groups", "span", "managers", "generations", "kept_rules", "latency"}:
+    for name in NOT_HARDWARE - {"groups", "span", "rules.managers", "rules.generations", "rules.kept", "latency"}:
         mapping = isinstance(attrgetter(name)(fabric), type(fabric.runs_m))
         other = with_other(fabric, name, {} if mapping else ("another",))
         assert hardware_key(other) == own[0], name

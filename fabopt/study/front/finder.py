@@ -363,7 +363,7 @@ def _with_demands(problem: Problem, fabric: FabricProblem, wanted: Demands, usef
             for nic in options
             if nic.injection >= injection
             and nic.crosses_any_cut >= bisection
-            and demand_met(nic, problem.case.rules, fabric.left_out) >= demand
+            and demand_met(nic, problem.case.rules, fabric.rules.left_out) >= demand
         )
         for protocol, options in fabric.nics.items()
     }

@@ -135,7 +135,7 @@ def may_lack_managers(problem: Problem) -> bool:
     """Whether some designs may have a subnet that no switch with the ports of its NICs manages."""
     for fabric in problem.fabrics:
         attached = sum(attachment.ports for attachment in fabric.attachments)
-        managers = fabric.binding_managers
+        managers = fabric.rules.binding_managers
         if managers is None:
             continue
         for nic in fabric.nics.get(INFINIBAND, ()):

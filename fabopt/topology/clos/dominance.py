@@ -100,7 +100,12 @@ class SwitchRivals:
     @cached_property
     def _known(self) -> Verdicts:
         fabric = self.fabric
-        rules = fabric.interchangeable, fabric.binding_managers, fabric.binding_generations is None, fabric.latency
+        rules = (
+            fabric.interchangeable,
+            fabric.rules.binding_managers,
+            fabric.rules.binding_generations is None,
+            fabric.latency,
+        )
         key = self.protocol, *rules, fabric.roce is None, self._is_timed
         return _KNOWN.of(self.problem, key, dict)
 
@@ -115,7 +120,7 @@ class SwitchRivals:
         # a tier of what others stand in for may cost less than of it alone
         if fabric.interchangeable is not None and fabric.interchangeable.has(other.id):
             return False
-        managers, generations = fabric.binding_managers, fabric.binding_generations
+        managers, generations = fabric.rules.binding_managers, fabric.rules.binding_generations
         return (
             (not self._is_timed or own.reduces or not theirs.reduces)
             and (managers is None or managers.manages_as(own, theirs))

@@ -61,7 +61,7 @@ def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> boo
     large = (stage.servers for stage in planned if stage.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
     smallest = min(large, default=0)
     return (
-        TWO_SWITCHES in fabric.kept_rules
+        TWO_SWITCHES in fabric.rules.kept
         and smallest > 0
         and shape.planes * replace(shape, servers=smallest).leaves < 2
     )

@@ -84,7 +84,7 @@ class Leaves:
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.tiers_of_own_last,
             groups.aligned, groups.by_rail, fabric.last_group.kind, groups.servers, fabric.resilience,
-            pairs.are_wanted, pairs.may_be_apart, TWO_SWITCHES in fabric.kept_rules, pairs.are_joined,
+            pairs.are_wanted, pairs.may_be_apart, TWO_SWITCHES in fabric.rules.kept, pairs.are_joined,
         )  # fmt: skip
 
     def expand(self, block: Block) -> None:

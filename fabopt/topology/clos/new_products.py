@@ -60,7 +60,7 @@ def _needs(problem: Problem, switch: SwitchType) -> Needs:
     """Figures of a switch, or of its managed twin if they are more, by which its load never falls with any modules; of
     those alone that some rack limits.
     """
-    rules = (fabric.binding_managers for fabric in problem.fabrics)
+    rules = (fabric.rules.binding_managers for fabric in problem.fabrics)
     twins = (rule.twins[switch.id] for rule in rules if rule is not None and switch.id in rule.twins)
     switches: list[SwitchType | Twin] = [switch, *twins]
     limits = problem.site.most_in_rack._asdict()

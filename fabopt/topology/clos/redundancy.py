@@ -24,23 +24,23 @@ TWO = 2
 
 def fewest_spines(fabric: FabricProblem, planes: int) -> int:
     """Fewest spines above a leaf, and so fewest uplinks of a leaf, in each of ``planes`` planes."""
-    return ceil_div(TWO, planes) if TWO_SPINES in fabric.kept_rules else 1
+    return ceil_div(TWO, planes) if TWO_SPINES in fabric.rules.kept else 1
 
 
 def fewest_cores(fabric: FabricProblem, planes: int, core_groups: int) -> int:
     """Fewest cores of a core group for two cores over all ``planes * core_groups`` groups; 1 without the rule."""
-    return ceil_div(TWO, planes * core_groups) if TWO_CORES in fabric.kept_rules else 1
+    return ceil_div(TWO, planes * core_groups) if TWO_CORES in fabric.rules.kept else 1
 
 
 def enough_cores(fabric: FabricProblem, shape: Shape) -> NDArray[np.bool_]:
     """Rows that have the cores that the rule asks for, shape (rows,)."""
-    wanted = TWO if TWO_CORES in fabric.kept_rules else 1
+    wanted = TWO if TWO_CORES in fabric.rules.kept else 1
     return np.asarray(shape.planes * shape.cores >= wanted)
 
 
 def leaves_suffice(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
     """Whether servers with ``k`` ports on each leaf are on the leaves that the rules ask for, on two tiers or more."""
-    two_leaves = TWO_LEAVES in fabric.kept_rules and nic.ports_in_all >= TWO
+    two_leaves = TWO_LEAVES in fabric.rules.kept and nic.ports_in_all >= TWO
     return keeps_homing(fabric, nic, k) and (not two_leaves or leaves_of_server(nic, k) >= TWO)
 
 
@@ -68,7 +68,7 @@ def ports_on_switch(fabric: FabricProblem, nic: NicOption) -> Iterator[int]:
     No link joins these two: where GPUs send to each other from NICs of their own, every NIC has ports on both.
     """
     ports, nics = nic.ports_per_plane, 1 if nic.apart else nic.nics_per_server
-    if keeps_homing(fabric, nic, ports) and (TWO_SWITCHES not in fabric.kept_rules or nic.planes >= TWO):
+    if keeps_homing(fabric, nic, ports) and (TWO_SWITCHES not in fabric.rules.kept or nic.planes >= TWO):
         yield ports
     if fabric.pairs.may_be_apart and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
         yield ports // TWO

@@ -9,7 +9,9 @@ from operator import attrgetter
 from typing import Final
 
 from fabopt.floor.arrangements import InLayout, InPlaces
+from fabopt.problem.default_rules import DefaultRules
 from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.nic_rules import OtherNics
 from fabopt.problem.pairing import LeafPairs
 from fabopt.problem.problem import Problem
 from fabopt.problem.ratios import Ratios
@@ -23,6 +25,8 @@ ASPECTS: Final = {
     "last_group": LastGroups,
     "pairs": LeafPairs,
     "ratios": Ratios,
+    "rules": DefaultRules,
+    "other_nics": OtherNics,
 }
 # Fields of a fabric that no bound follows from but by way of what ``scope_key`` takes of them beside its hardware: its
 # names, which part of a space is looked at, NICs, runs and places, rules of sizes and stripes, and of default rules
@@ -31,10 +35,10 @@ NOT_HARDWARE: Final = frozenset({
     "name", "role", "protocols", "shapes.topologies", "shapes.tiers", "shapes.most_hops", "shapes.torus_nodes",
     "leaf_groups.servers", "leaf_groups.aligned", "leaf_groups.striping", "last_group.kind", "last_group.on",
     "span", "groups",
-    "gpu_mbps", "nics", "refused_nics", "left_out_nics", "logical_fabrics",
+    "gpu_mbps", "nics", "other_nics.by_rules", "other_nics.refused", "logical_fabrics",
     "pairs.homing", "pairs.pairing", "pairs.asked", "pairs.kept", "pairs.free",
-    "runs_m", "arrangement", "racks", "attachments_measured", "per_switch", "counted",
-    "resilience", "kept_rules", "left_out", "managers", "generations", "latency",
+    "runs_m", "arrangement", "racks", "attachments_measured", "per_switch",
+    "resilience", "rules.kept", "rules.left_out", "rules.managers", "rules.generations", "latency",
 })  # fmt: skip
 # Of the others, those that the least cost of an uplink does not follow from.
 OF_LEAVES: Final = frozenset({"reserve", "attachments", "last_group.own_leaf"})
@@ -63,7 +67,7 @@ def scope_key(problem: Problem, fabric: FabricProblem, runs: tuple[str, ...], mo
             layout = one
     of_spines: Hashable = None
     if layout is not None and "leaf-spine" in runs:
-        stripes = fabric.leaf_groups.is_even, fabric.kept_rules
+        stripes = fabric.leaf_groups.is_even, fabric.rules.kept
         of_spines = layout, problem.servers, stripes, tuple(fabric.nics.items())
     if not of_servers:
         return hardware, runs, lengths, of_spines
@@ -75,7 +79,11 @@ def hardware_key(fabric: FabricProblem, above_leaves: bool = False) -> Hashable:
     named = attrgetter(*_names_of_hardware(tuple(fabric.__dataclass_fields__), above_leaves))(fabric)
     switches = tuple((protocol, tuple(roles.items())) for protocol, roles in fabric.switches.items())
     # whether rules about switches hold: the products that a rule leaves out of an offering are always the same
-    rules = fabric.binding_managers is not None, fabric.binding_generations is not None, fabric.latency is not None
+    rules = (
+        fabric.rules.binding_managers is not None,
+        fabric.rules.binding_generations is not None,
+        fabric.latency is not None,
+    )
     return named, switches, rules, fabric.is_open
 
 

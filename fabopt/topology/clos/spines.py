@@ -362,7 +362,7 @@ class Spines:
         if not open_.size:
             return
         rows, wide = self._core_groups(shape, open_, usable_ports(use, core))
-        if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.kept_rules):
+        if rows.size and (self.fabric.resilience or self.fabric.on_free_ports or TWO_CORES in self.fabric.rules.kept):
             kept = enough_cores(self.fabric, wide) & self.survives(stack.parts(core, use), wide)
             kept &= may_fit(self.bounds.problem, self.fabric, stack.parts(core, use), wide)
             rows, wide = rows[kept], wide.take(kept)

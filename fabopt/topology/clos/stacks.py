@@ -98,7 +98,7 @@ class Stacks:
             own = own and self._has_optics(block, "leaf-spine", block.uplinks.port, spine.down.port)
             managed = block.tiers > 2 or self._may_be_managed(block, block.leaf, spine.switch)
             own = own and self._may_be_in_time(block, spine)
-            if own and managed and self.fabric.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
+            if own and managed and self.fabric.rules.are_of_one_generation(leaf=block.leaf, spine=spine.switch):
                 yield place, spine
 
     def cores(self, block: Block, spine: SwitchUse) -> tuple[SwitchUse, ...]:
@@ -113,7 +113,7 @@ class Stacks:
         assert up is not None
         for above in self.bounds.cores(up.lane.port_mbps, block.protocol):
             core, use, _ = above
-            agree = self.fabric.are_of_one_generation(leaf=leaf, spine=switch, core=core)
+            agree = self.fabric.rules.are_of_one_generation(leaf=leaf, spine=switch, core=core)
             agree = agree and self._may_join(leaf, core) and self._may_be_in_time(block, spine, above)
             agree = agree and self._has_optics(block, "spine-core", up.port, use.port)
             if agree and self._may_be_managed(block, leaf, switch, core):

@@ -148,7 +148,7 @@ def _switch_size(
     size = SwitchSize(height_u, NO_LOAD, ends)
     if most == ANY_LOAD and airs_of(problem) == (ANY_AIR,):
         return size
-    rules = (fabric.binding_managers for fabric in problem.fabrics if fabric.binding_managers is not None)
+    rules = (fabric.rules.binding_managers for fabric in problem.fabrics if fabric.rules.binding_managers is not None)
     twins = (rule.twins[one.id] for rule in rules for one in products if one.id in rule.twins)
     switches: list[SwitchType | Twin] = [*products, *twins]
     if airs_of(problem) != (ANY_AIR,):

@@ -124,7 +124,7 @@ class DragonflyPlusSpace(SwitchedSpace):
 
     def _above_leaf(self, leaf: SwitchType, up: PortType, protocol: str) -> list[_SpineAbove]:
         """Spines that may be above a leaf. Rule ``generations_agree``"""
-        agree = self.fabric.are_of_one_generation
+        agree = self.fabric.rules.are_of_one_generation
         return [above for above in self._above(up, protocol) if agree(leaf=leaf, spine=above.spine)]
 
     @remembered("leaf-spine", "spine-core")

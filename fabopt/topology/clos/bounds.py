@@ -20,6 +20,7 @@ from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower, SpineShares, spine_shares
 from fabopt.topology.clos.hardware import Hardware, Saving, ScopedCosts
 from fabopt.topology.clos.joins import attaches, fewest_together
+from fabopt.topology.clos.move_bounds import MoveBounds
 from fabopt.topology.clos.shape import (
     Ints,
     SwitchUse,
@@ -68,6 +69,7 @@ class Bounds(Hardware):
         super().__init__(problem, fabric, costs, prune)
         self._ratio = float(fabric.ratios.leaf)
         self.early = EarlyCosts(problem, fabric, costs, self.uppers)
+        self.moves = MoveBounds(problem, fabric, costs)
 
     # -- leaves below servers ------------------------------------------------------------------------------------
 

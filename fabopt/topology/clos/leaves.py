@@ -179,6 +179,7 @@ class Leaves:
             return [], np.zeros(0, dtype=np.bool_)
         block, shape = blocks[0], least.shape
         of_servers = self.bounds.of_servers(block.nic, self._near_links(block, shape.g))
+        of_servers = of_servers + self.bounds.moves.of_leaves(block, shape)
         inside = self.cutoff.within(of_servers + least.with_uplinks)
         alone = (of_servers + least.alone)[0]
         if inside.any():
@@ -277,7 +278,7 @@ class Leaves:
         return cost
 
     def _devices_cost(self, block: Block, shape: Shape) -> Floats:
-        """Cost of NICs and leaves, shape (metrics, rows)."""
+        """Cost of NICs and leaves, and of what moves for them, shape (metrics, rows)."""
         costs, nic = self.bounds.costs, block.nic
         nics = np.multiply.outer(
             costs.of(nic.item), np.full(np.size(shape.g), self.problem.servers * nic.nics_per_server)
@@ -286,7 +287,7 @@ class Leaves:
         if block.last is not None:
             own = costs.of(block.last.switch.item) - costs.of(block.leaf.item)
             leaves = leaves + np.multiply.outer(own, nic.planes * shape.last_rails + 0 * shape.g)
-        return np.asarray(nics + leaves)
+        return np.asarray(nics + leaves + self.bounds.moves.of_leaves(block, shape))
 
     def _with_uplinks(self, block: Block, shape: Shape, base: Floats) -> None:
         """Add uplinks to group sizes, then spines (and cores) to the rows left below the cutoff."""
@@ -335,6 +336,7 @@ class Leaves:
         above[0] = np.maximum(above[0], whole)
         if block.tiers == 3:
             above[0] = np.maximum(above[0], least_in_pods(self.bounds, block, shape))
+        above += self.bounds.moves.of_uplinks(block, shape)
         if not self.bounds.early.stages:
             return above
         above[0] += self.bounds.early.of_uplink(block) @ self.bounds.early.uplinks(block.parts, shape)

@@ -255,6 +255,7 @@ class ClosSpace:
     def _tighter(self, block: Block, level: int, bound: float) -> Floats:
         """A bound that counts one more tier of a block; ``bound``: without that tier."""
         tighter = self.bounds.of_block(block, level + 1)
+        tighter = tighter + self.bounds.moves.of_block(block)
         early = self._early_leaves(block) + self.bounds.early.of_uplinks(block)
         return np.concatenate([np.maximum(tighter[:1] + early, bound), tighter[1:]])
 
@@ -269,8 +270,9 @@ class ClosSpace:
     def _blocks(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, the lowest bound first, uplinks not counted; a lazy iterator."""
         blocks = self._blocks_by_share(cutoff, protocol, tiers, nic)
-        # leaves whose share is the least at last may not be at other stages
-        yield from sorted(blocks, key=lambda bounded: bounded.bound) if self.bounds.early.stages else blocks
+        # leaves whose share is the least at last may not be at other stages, or beside what moves
+        is_rising = not self.bounds.early.stages and not self.bounds.moves.may_move
+        yield from blocks if is_rising else sorted(blocks, key=lambda bounded: bounded.bound)
 
     def _blocks_by_share(self, cutoff: Cutoff, protocol: str, tiers: int, nic: NicOption) -> Iterator[_Bounded]:
         """A NIC's blocks, in the order of their leaves' least share at the last stage."""
@@ -280,6 +282,7 @@ class ClosSpace:
                 bounds = self.bounds
                 least = bounds.of_leaves(place, nic, protocol) if tiers > 1 else bounds.of_servers(nic, share)
                 block = Block(protocol, tiers, nic, leaf, down)
+                least = least + bounds.moves.of_block(block)
                 if cutoff.possible(least):
                     yield _Bounded(float(least[0]) + self._early_leaves(block), block)
 

@@ -114,6 +114,7 @@ class Spines:
             links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
+            cost += self.bounds.moves.of_spines(parts, shape)
             bound = cost + np.multiply.outer(stack.least, links)
             kept = np.flatnonzero(fits & (bound[0] <= most_cost) & self.cutoff.within(bound))
             if kept.size:
@@ -285,6 +286,7 @@ class Spines:
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
+        switches += self.bounds.moves.of_spines(stack.parts(), shape)
         upward = self._core_costs(stack).least_at(shape.pods) * (num_spines * fewest)
         bound = base + switches + np.multiply.outer(stack.least, links) + upward
         early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)
@@ -370,6 +372,7 @@ class Spines:
         if not joins:
             return
         switches = np.multiply.outer(self.costs.of(core.item), stack.planes * wide.cores)
+        switches += self.bounds.moves.of_cores(stack.parts(core, use), wide)
         need = wide.spine_core(up.lane.ports, up_cage_limit(spine.down, up, wide.spine_down), use.lane.ports, use.cages)
         links = self.bounds.runs.raised(self.costs.least(joins, need), lambda runs: least_links[:, rows])
         cost, parts = base[:, rows] + switches + links, stack.parts(core, use)

@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import yaml
 
 from fabopt.errors import InputError
 from fabopt.io.case import Inputs, inputs_from_objects
@@ -18,6 +20,7 @@ from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.choice import search_of
+from fabopt.search.coefficients import least_of
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
@@ -25,6 +28,7 @@ from fabopt.wiring.model import Wiring
 from tests.oracles.brute_endpoints import num_servers
 from tests.oracles.brute_force import Space, Structure, candidates, fixed_items, structures
 from tests.oracles.brute_purchase import buy, terms_of
+from tests.paths import ROOT
 from tests.samples import random_growth
 from tests.samples.bare import bare
 from tests.samples.bases import designed, saved
@@ -481,3 +485,48 @@ def test_what_cannot_keep_what_never_moves_is_not_even_sized(tmp_path: Path) -> 
     inputs = given(eight(), in_stages(12, tiers=[1, 2, 3]), base, tmp_path, {"cable": 10, "device": 10}, "leaf-spine")
     found = search_of(problem_of(inputs.case, inputs.catalog), Settings(), Clock(None)).any_design()
     assert found.verdict == "infeasible" and found.sized <= 5
+
+
+# -- bounds -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long(but=("0-small", "1-small"))
+@pytest.mark.parametrize("family", ["staged", "staged_three_tier", "small"])
+@pytest.mark.parametrize("seed", bases(12))
+def test_no_candidate_moves_less_than_its_bound(family: str, seed: int, tmp_path: Path) -> None:
+    """Of every size that there is, at dear moves; and what bounds cut is not the optimum."""
+    if family == "small":
+        parts, first, last = a_base(Dice(f"bounds-{seed}"))
+    else:
+        parts, content = staged(family, seed)
+        first, last = ({**content, "stages": [{**content["stages"][at], "month": 0}]} for at in (0, -1))
+    base = designed(parts, first)
+    if base.status != "optimal":
+        return
+    inputs = given(parts, last, base, tmp_path, {"cable": 5_000, "device": 9_000})
+    problem, optima = problem_of(inputs.case, inputs.catalog), []
+    for settings in (Settings(prune=False), Settings()):
+        search = search_of(problem, settings, Clock(None))
+        expanded = search.expansion.expand(np.zeros(len(search.expansion.caps) - 1))
+        for sizing in expanded.sizings:
+            for batch in sizing.batches:
+                for index in range(len(batch)):
+                    costs = [
+                        least_of(candidate, expanded.weights)
+                        for candidate in search.expansion.candidates_at(batch, index)
+                    ]
+                    assert batch.bound(index) <= min(costs, default=np.inf) * (1 + 1e-9)
+        optima.append(search.run().value)
+    assert optima[0] == optima[1]
+
+
+def test_dear_moves_are_proven_at_once() -> None:
+    """Half of the uplinks of 32 servers move, at 100,000 USD each: other sizes that move more are not even built."""
+    content = yaml.safe_load((ROOT / "cases" / "live-h100-64.yaml").read_text())
+    base = {"file": str(ROOT / "cases" / "live-h100-64.base.json"), "move": {"cable": 100_000, "device": 100_000}}
+    inputs = inputs_from_objects({**content, "base": base})
+    found = search_of(problem_of(inputs.case, inputs.catalog), Settings(), Clock(None)).run()
+    assert (found.verdict, found.value) == (
+        "optimal",
+        100 * (1_014_400 - 128 * 60 + 128 * 100_000),
+    ) and found.sized < 200

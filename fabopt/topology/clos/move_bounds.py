@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from fabopt.network.clos_shape import greater, lesser
 from fabopt.network.staying import StandingClos, standing_of
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
@@ -17,7 +18,7 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.in_service import CableKind
 from fabopt.topology.clos.blocks import Block
-from fabopt.topology.clos.shape import Parts, Shape, greater, lesser
+from fabopt.topology.clos.shape import Parts, Shape
 from fabopt.topology.link_parts import Costs, Floats
 from fabopt.units import Number, ceil_div
 
@@ -83,11 +84,9 @@ class MoveBounds:
         assert parts.core is not None and parts.spine is not None and parts.core_down is not None
         is_role = self._is_role("core", parts.core)
         kept = lesser(self._count("core"), parts.nic.planes * shape.cores) if is_role else 0 * shape.g
-        links = 0 * shape.g
-        if is_role and self._is_down("core", parts.core_down) and self._may_join("spine", parts.spine, parts.spine_up):
-            of_spine = self._there.tiers["spine"].up_ports
-            own = of_spine if self._is_staged else lesser(of_spine, shape.x)
-            links = lesser(self._count("spine"), parts.nic.planes * shape.pods * shape.spines) * own
+        may_stay = is_role and self._is_down("core", parts.core_down)
+        may_stay = may_stay and self._may_join("spine", parts.spine, parts.spine_up)
+        links = self._core_links(parts, shape) if may_stay else 0 * shape.g
         return self._cost(self._cables("spine-core", links), self._count("core") - kept)
 
     # -- devices ----------------------------------------------------------------------------------------------------
@@ -97,14 +96,15 @@ class MoveBounds:
 
     def _without_tiers(self, block: Block) -> Floats:
         """The cost of NICs that go, and of tiers that a block has no more, shape (metrics,)."""
-        nics, nic = self._nics(block.nic), self._moving.fabric.nic
-        gone = [role for role in list(self._there.tiers)[block.tiers :]]
-        cables = sum(self._moving.cables[_BELOW[role]].cables for role in gone if _BELOW[role] in self._moving.cables)
-        devices = sum(self._count(role) for role in gone) + (0 if nic.built_in else nics)
+        gone = list(self._there.tiers)[block.tiers :]
+        cables = sum(int(self._cables(_BELOW[role], 0)) for role in gone)
+        devices = sum(map(self._count, gone)) + self._nics(block.nic)
         return np.asarray(self._cable * cables + self._device * devices)
 
     def _nics(self, nic: NicOption) -> int:
         there, servers = self._moving.fabric.nic, self._moving.servers
+        if there.built_in:
+            return 0
         kept = min(there.per_server, nic.nics_per_server) if there.id == nic.nic_id else 0
         return servers * (there.per_server - kept)
 
@@ -122,7 +122,9 @@ class MoveBounds:
 
     def _may_join(self, role: str, switch: SwitchType, up: CageUse | None, last: SwitchType | None = None) -> bool:
         """Whether links above a tier may stay in the cages of its switches."""
-        return up is not None and self._there.tiers[role].up == (up.group, up.split) and self._is_role(role, switch, last)
+        return (
+            up is not None and self._there.tiers[role].up == (up.group, up.split) and self._is_role(role, switch, last)
+        )
 
     # -- links ------------------------------------------------------------------------------------------------------
 
@@ -146,12 +148,12 @@ class MoveBounds:
 
         Each leaf in service takes the place of one that has its servers, or fewer; largest with largest is most.
         """
-        if not self._joins_servers(block):
-            return 0 * shape.g
         there, servers = self._moving.fabric.clos, self._moving.servers
-        of_all = there.ports_per_server * servers
+        of_all: Number = there.ports_per_server * servers + 0 * shape.g
+        if not self._joins_servers(block):
+            return 0 * of_all
         if there.last_group is not None:
-            return block.nic.planes * of_all + 0 * shape.g
+            return block.nic.planes * of_all
         g, k = min(there.servers_per_group, servers), there.ports_per_server_per_leaf
         last, rails, own = servers - (there.groups - 1) * g, there.ports_per_server // k, bool(shape.has_own_last)
         ends = (there.groups - 1) * rails, there.groups * rails
@@ -173,12 +175,13 @@ class MoveBounds:
         """Most links between leaves and spines that stay; ``spines`` of the shape are 0 where they are open."""
         last = None if parts.last_leaf is None else parts.last_leaf.switch
         same = (self._moving.fabric.planes, self._moving.fabric.protocol) == (parts.nic.planes, parts.protocol)
+        none: Number = 0 * shape.g
         if not same or not self._may_join("leaf", parts.leaf, parts.leaf_up, last):
-            return 0 * shape.g
+            return none
         there, of_leaf = self._moving.fabric.clos, self._there.tiers["leaf"].up_ports
         last_pair = 0 if there.last_group is None else there.last_group.links_per_pair
-        # links of the busiest leaf, and of it to one spine
-        most, pair = max(of_leaf, last_pair * there.spines_per_pod), max(last_pair, ceil_div(of_leaf, there.spines_per_pod))
+        most = max(of_leaf, last_pair * there.spines_per_pod)
+        pair = max(last_pair, ceil_div(of_leaf, there.spines_per_pod))
         leaves, planes = self._count("leaf"), parts.nic.planes
         if self._is_staged:
             return lesser(leaves, planes * shape.leaves) * most
@@ -201,7 +204,20 @@ class MoveBounds:
         if there.last_group is None:
             of_pod = lesser(of_pod, there.leaves_per_pod)
         in_common = lesser(pair, greater(shape.links_per_pair + shape.is_uneven, shape.last_links_per_pair))
-        return lesser(self._count("spine"), parts.nic.planes * shape.spines * shape.pods) * in_common * of_pod
+        spines = lesser(self._count("spine"), parts.nic.planes * shape.spines * shape.pods)
+        kept: Number = spines * in_common * of_pod
+        return kept
+
+    def _core_links(self, parts: Parts, shape: Shape) -> Number:
+        """Most links between spines and cores that stay: of a spine, and of a core, as many as to peers of both."""
+        there, planes = self._moving.fabric.clos, parts.nic.planes
+        spines: Number = lesser(self._count("spine"), planes * shape.pods * shape.spines)
+        if self._is_staged:
+            return spines * self._there.tiers["spine"].up_ports
+        cores = lesser(self._count("core"), planes * shape.cores)
+        below = lesser(there.pods * there.spines_per_core_group, shape.pods * shape.q)
+        of_pairs = lesser(spines * lesser(there.cores_per_group, shape.cores_per_group), cores * below)
+        return of_pairs * lesser(there.links_per_core_pair, shape.m2)
 
 
 def _most_of(places: Number, *kinds: tuple[Number, Number]) -> Number:

@@ -27,7 +27,7 @@ _BELOW: dict[str, CableKind] = {"leaf": "server-leaf", "spine": "leaf-spine", "c
 
 
 class MoveBounds:
-    """Least cost of moves, shape (metrics, rows); 0 where nothing may move."""
+    """Least cost of moves, 0 where nothing may move. Arrays have shape (metrics, rows)."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
         self.may_move = fabric.moving is not None

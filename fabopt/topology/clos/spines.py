@@ -111,11 +111,9 @@ class Spines:
         down = shape.spine_down
         for stack, _ in self.stacks.above(block, shape, base):
             spine, parts = stack.spine, stack.parts()
-            links = stack.planes * shape.uplinks
             fits = (down <= usable_ports(spine.down, spine.switch)) & (shape.u >= shape.spines)
             cost = base + np.multiply.outer(self.costs.of(spine.switch.item), stack.planes * shape.spines)
-            cost += self.bounds.moves.of_spines(parts, shape)
-            bound = cost + np.multiply.outer(stack.least, links)
+            bound = cost + np.multiply.outer(stack.least, stack.planes * shape.uplinks)
             kept = np.flatnonzero(fits & (bound[0] <= most_cost) & self.cutoff.within(bound))
             if kept.size:
                 kept = kept[self._meets_demands(parts, shape.take(kept))]
@@ -137,7 +135,8 @@ class Spines:
         return fits & has_room(self.fabric, parts, shape) if shape.has_own_last else fits
 
     def _with_early(self, stack: Stack, shape: Shape, cost: Floats) -> Floats:
-        """Add the lower bound of spines that stages before the last install."""
+        """Add the lower bounds of spines that stages before the last install, and of what moves for spines."""
+        cost += self.bounds.moves.of_spines(stack.parts(), shape)
         cost[0] += self.bounds.early.of_spines(stack.parts(), shape)
         return cost
 
@@ -286,7 +285,6 @@ class Spines:
         most = uplinks_that_fit(spine.switch, spine.down, up, shape.spine_down)
         num_spines, links = stack.planes * shape.pods * shape.spines, stack.planes * shape.uplinks
         switches = np.multiply.outer(self.costs.of(spine.switch.item), num_spines)
-        switches += self.bounds.moves.of_spines(stack.parts(), shape)
         upward = self._core_costs(stack).least_at(shape.pods) * (num_spines * fewest)
         bound = base + switches + np.multiply.outer(stack.least, links) + upward
         early_cores = self.bounds.early.of_any_cores(stack.parts(), shape, stack.cores)

@@ -12,7 +12,7 @@ from fabopt.units import some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CabledDesign
-from fabopt.wiring.model import KINDS, NOTHING, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Wiring, wiring_at
 
 # What one sees of a cable: its label, part and length; and of a link on it: kind, device and port at both ends.
 Cable = tuple[str, str, float]
@@ -41,8 +41,10 @@ def usd_of_a_move(case: Case, line: str) -> float:
 
 
 def but_for_moves(proof: Proof, cabled: CabledDesign, service: Design, base: Wiring) -> None:
-    """All that is in service is there, but for the cables and devices that the design states as moved or taken out."""
-    said, wiring = cabled.evidence.case.base, cabled.wiring
+    """All that is in service is there at the first stage, but for the cables and devices that the design states as
+    moved or taken out; later stages only add.
+    """
+    said, wiring = cabled.evidence.case.base, wiring_at(cabled.wiring, 0)
     assert said is not None
     for fabric in cabled.evidence.design.fabrics:
         there = next(one for one in service.fabrics if one.name == fabric.name)

@@ -1,7 +1,8 @@
 """The wiring of a design that may take apart what is in service: what stays is found in it, port by port.
 
-Devices that keep their role keep their name; links that stay keep their ports, their cable and its label. A cable that
-moves keeps its label too: of equal ones that with an end where it was. All that is new takes free ports and labels.
+What moves does so at the first stage; later ones only add. Devices that keep their role keep their name; links that
+stay keep their ports, their cable and its label. A cable that moves keeps its label too: of equal ones that with an end
+where it was. All that is new takes free ports and labels.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.installed import base_of, fabric_at
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.in_service import named, named_devices
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, wiring_at
 from fabopt.wiring.tables import cable_name
 
 # A cage and a port in it.
@@ -52,9 +53,9 @@ class _Moved:
         service, said = base_of(self.embedded.case), self.embedded.case.base
         assert service is not None and said is not None
         there = {one.name: fabric_at(one, said.stage) for one in service.fabrics}
-        now, then = (one.devices.role.count("server") for one in (self.wiring, self.base))
+        now, then = (one.devices.role.count("server") for one in (wiring_at(self.wiring, 0), self.base))
         return [
-            (fabric, Staying(standing_of(there[fabric.name], then), standing_of(fabric, now)))
+            (fabric, Staying(standing_of(there[fabric.name], then), standing_of(fabric_at(fabric, 0), now)))
             for fabric in self.embedded.design.fabrics
             if fabric.topology == "clos"
         ]
@@ -67,6 +68,7 @@ class _Moved:
             for role in ("server", "leaf", "spine", "core"):
                 own = staying.of_role(role)
                 new, old = (self._rows_of(one, role, fabric.name) for one in (self.wiring, self.base))
+                new = new[self.wiring.devices.stage[new] == 0]
                 planes = 1 if role == "server" else fabric.planes
                 for plane in range(planes if len(new) else 0):
                     number = np.flatnonzero(own != NOTHING)
@@ -172,12 +174,17 @@ class _Moved:
                 if cages.setdefault(ports[row][0], cage) != cage:
                     raise ValueError(f"{self.wiring.devices.name[device]} is cabled otherwise than in service")
             return cages
-        own, kept = sorted({ports[row][0] for row in rows}), sorted({cage for _, cage in staying})
+        own, kept = self._cages_of(end, rows), sorted({cage for _, cage in staying})
         if len(kept) > len(own):
             raise ValueError(f"links in service fill {len(kept)} cages of {self.wiring.devices.name[device]}")
         same = {cage: cage for cage in own if cage in kept}
         others = (cage for cage in own if cage not in same)
         return same | dict(zip(others, (cage for cage in kept if cage not in same), strict=False))
+
+    def _cages_of(self, end: str, rows: Sequence[int]) -> list[int]:
+        """Cages of links by their numbers in the design, those of the first stage first."""
+        ports, stage = self.ports[end], self.links.stage.tolist()
+        return list(dict.fromkeys(cage for _, cage in sorted((stage[row], ports[row][0]) for row in rows)))
 
     def _is_loose(self, end: str, rows: Sequence[int]) -> bool:
         """Whether every link has a cable of its own, and so any port of its cages."""
@@ -212,13 +219,13 @@ class _Moved:
                 ports[row] = cages[ports[row][0]], ports[row][1]
             return
         lanes = int(getattr(self.links, f"{end}_lanes")[rows[0]])
-        own = sorted({ports[row][0] for row in rows})
+        own = self._cages_of(end, rows)
         stay = {row: self.pairs[row] for row in rows if row in self.pairs}
         cage, lane = getattr(theirs, f"{end}_cage"), getattr(theirs, f"{end}_lane")
         kept = {row: (int(cage[there]), int(lane[there])) for row, there in stay.items()}
         taken = set(kept.values())
         free = iter((cages[cage], lane) for cage in own for lane in range(lanes) if (cages[cage], lane) not in taken)
-        for row in rows:
+        for row in sorted(rows, key=self.links.stage.__getitem__):
             ports[row] = kept[row] if row in kept else next(free)
 
     # -- labels -----------------------------------------------------------------------------------------------------
@@ -240,7 +247,7 @@ class _Moved:
             rows: dict[tuple[object, ...], list[int]] = defaultdict(list)
             for row in sorted(left):
                 rows[keys[1][row]].append(row)
-            for row in np.flatnonzero(cable_of == NOTHING).tolist():
+            for row in np.flatnonzero((cable_of == NOTHING) & (cables.stage == 0)).tolist():
                 same = rows.get(keys[0][row], [])
                 elsewhere = next((one for one in same if not theirs_ports[one] <= own_ports[row]), None)
                 if elsewhere is not None:

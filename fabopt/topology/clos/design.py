@@ -262,6 +262,10 @@ class ClosDesign:
         tiers = tuple(tier._replace(stand_ins=stand_ins.get(tier.role, ())) for tier in part.tiers)
         return part._replace(tiers=tiers) if stand_ins else part
 
+    def at_first(self, fabric: FabricProblem) -> FilePart:
+        """The part of the design file that describes its first stage."""
+        return file_part_of(stage_clos(fabric, self.network, 0)) if self.network.stages else self.file_part()
+
     def with_switches(
         self, switches: Mapping[str, SwitchType], stand_ins: Mapping[str, tuple[StandIn, ...]]
     ) -> ClosDesign:

@@ -22,6 +22,7 @@ from fabopt.network.clos_stages import StageNumbers, modules_suffice
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.rules.defaults import MOST_ON_ONE_SWITCH, TWO_SWITCHES
+from fabopt.schema.fabric_design import FabricDesign
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import leaf_uplinks
 from fabopt.topology.clos.in_service import first_stage, most_above, most_at
@@ -48,6 +49,8 @@ def plans_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tupl
     parts, shape, still = clos.parts, clos.shape, _still(problem, fabric, clos)
     if still is None or _stands_on_one(problem, fabric, shape):
         return ()
+    if fabric.moving is not None:
+        return tuple(_keeping(problem, fabric, clos, still, fabric.moving.fabric))
     if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
         return (still,)
     plans = _lending(problem, fabric, clos, still, (StageNumbers(0),))
@@ -80,9 +83,32 @@ def _modules_suffice(parts: Parts, shape: Shape, plan: Plan) -> bool:
     return modules_suffice(numbers_of(parts.nic, shape), plan, cages, use.lane.ports)
 
 
-def _still(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Plan | None:
-    """The plan in which nothing moves."""
-    parts, shape, spines, cores = clos.parts, clos.shape, 0, 0
+def _keeping(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, still: Plan, there: FabricDesign
+) -> Iterator[Plan]:
+    """The plan in which nothing moves, and those whose first stage has more spines or cores, up to as many as are in
+    service: what stays need not move.
+    """
+    shape, (servers, spines, cores, _) = clos.shape, still[0]
+    first, planes = replace(shape, servers=servers), there.planes
+    count = {tier.role: ceil_div(tier.count, planes) for tier in there.tiers}
+    most_spines = max(spines, ceil_div(count.get("spine", 0), int(first.pods) if clos.tiers > 2 else 1) if spines else 0)
+    step = max(1, int(shape.q))
+    found: dict[Plan, None] = {}
+    for more in range(spines, min(int(shape.spines), int(ceil_of(most_spines, step)) * step) + 1, step):
+        of_groups = ceil_div(count.get("core", 0), int(ceil_of(more, step))) if cores else 0
+        for group in range(cores, max(cores, min(_cores(clos.parts, shape), of_groups)) + 1):
+            plan = _still(problem, fabric, clos, more, group)
+            if plan is not None:
+                found[plan] = None
+    yield from found
+
+
+def _still(
+    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, spines: int = 0, cores: int = 0
+) -> Plan | None:
+    """The plan in which nothing moves; ``spines``, ``cores``: of a pod and a group, the fewest of its first stage."""
+    parts, shape = clos.parts, clos.shape
     stages: list[StageNumbers] = []
     for number, stage in enumerate(problem.stages):
         if number == 0 and fabric.in_service is not None:

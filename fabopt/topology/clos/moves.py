@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,18 @@ from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE, FabricDesign, LinkRow, NicUse
 from fabopt.schema.in_service import Base, CableKind, DeviceKind, FabricMoves
 from fabopt.schema.structure import Structure
-from fabopt.topology.candidate import Candidate, Choice, Option
+from fabopt.topology.candidate import Candidate, Choice, Option, RowShare
 from fabopt.topology.clos.shape import Parts, Shape
+from fabopt.topology.design import FilePart, NetworkDesign
+
+
+@runtime_checkable
+class Growing(NetworkDesign, Protocol):
+    """A design that may grow in stages: a Clos."""
+
+    def at_first(self, fabric: FabricProblem) -> FilePart:
+        """The part of the design file that describes its first stage."""
+
 
 Kept = dict[CableKind, tuple[Choice, ...]]
 
@@ -100,7 +111,7 @@ class _Moving:
             replace(choice, key=(choice.key, "in service"), options=self._own(kind, choice)) for choice in choices
         )
         if links and all(choice.options for choice in own):
-            one_by_one = all(_is_single(option) for choice in own for option in choice.options)
+            one_by_one = all(_is_single(row) for choice in own for option in choice.options for row in _at_first(option))
             total, cables = self.there_are[kind]
             if one_by_one or links == total or self._fill_cages(kind, total // cables):
                 yield links * cables // total, own
@@ -121,12 +132,15 @@ class _Moving:
         return tuple(choice for choice in self.candidate.choices if _kind_of(choice) == kind)
 
     def _own(self, kind: CableKind, choice: Choice) -> tuple[Option, ...]:
-        """The options of the parts in service."""
+        """The options whose first stage is of the parts in service."""
         there = [{(part.id, part.length_m, part.end) for part in row.parts} for row in _rows(self.there, kind)]
         return tuple(
             option
             for option in choice.options
-            if all({(part.item.id, part.item.length_m, part.end) for part in row.parts} in there for row in option.rows)
+            if all(
+                {(part.item.id, part.item.length_m, part.end) for part in row.parts} in there
+                for row in _at_first(option)
+            )
         )
 
     def _with(self, moves: FabricMoves, chosen: Kept, rank: int) -> Candidate:
@@ -149,15 +163,21 @@ def _kind_of(choice: Choice) -> str:
     return f"{row.near}-{row.far}"
 
 
-def _is_single(option: Option) -> bool:
-    return all(row.assembly is not None and row.assembly.mode is Mode.LINK for row in option.rows)
+def _at_first(option: Option) -> Iterator[RowShare]:
+    """What the first stage has of an option."""
+    return (row for row in option.rows if row.stage == 0 and row.links)
+
+
+def _is_single(row: RowShare) -> bool:
+    return row.assembly is not None and row.assembly.mode is Mode.LINK
 
 
 def _planned(problem: Problem, fabric: FabricProblem, candidate: Candidate) -> StandingClos | None:
-    """The candidate as it would stand; None where it is no Clos."""
-    part, nic = candidate.design.file_part(), candidate.design.nic
-    if not isinstance(part.structure, Structure) or candidate.topology != "clos":
+    """The candidate as it would stand at the first stage; None where it is no Clos."""
+    if not isinstance(candidate.design, Growing) or candidate.topology != "clos":
         return None
+    part, nic = candidate.design.at_first(fabric), candidate.design.nic
+    assert isinstance(part.structure, Structure)
     asked = next(asked for asked in problem.case.fabrics if asked.name == fabric.name)
     use = NicUse(
         id=nic.nic_id, per_server=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, gbps=0, split=nic.split,

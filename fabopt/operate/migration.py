@@ -21,7 +21,7 @@ from fabopt.schema.design import Design
 from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring
-from fabopt.wiring.model import KINDS, NOTHING, Wiring
+from fabopt.wiring.model import KINDS, NOTHING, Wiring, wiring_at
 
 # A link from port to port: names of device and port at both ends.
 Link = tuple[str, str, str, str]
@@ -57,13 +57,15 @@ class NoOrderError(ValueError):
 
 
 def migration_of(design: Design, wiring: Wiring) -> Migration:
-    """The migration from what is in service; ``InputError`` where nothing is, or no order keeps servers on."""
+    """The migration from what is in service to the first stage; ``InputError`` where nothing is in service, or no order
+    keeps servers on.
+    """
     base = base_wiring(design, wiring_of)
     if base is None:
         problem, hint = "nothing is in service that could migrate", "`base: {file: FILE}` says what is"
         raise InputError([fault(design.case.name, "base", problem, hint=hint)])
     try:
-        return Migration(base, wiring)
+        return Migration(base, wiring_at(wiring, 0))
     except NoOrderError as error:
         raise InputError([fault(design.case.name, "base", f"no order of moves keeps servers on: {error}")]) from None
 

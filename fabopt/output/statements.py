@@ -278,8 +278,17 @@ def growth(design: Design) -> Statement | None:
 
 
 def growth_rows(design: Design) -> Iterator[list[str]]:
-    """A row for every stage, cells as ``STAGE_COLUMNS``."""
-    laid = 0
+    """A row for every stage, cells as ``STAGE_COLUMNS``; what was in service and may move is not new."""
+    live = Embedded(design).case.moving
+    laid = (
+        0
+        if live is None
+        else sum(
+            row.from_stock
+            for row in design.bom
+            if row.stage == design.stages[0].name and row.kind in ("cable", "fibre")
+        )
+    )
     for number, stage in enumerate(design.stages):
         grown = {fabric.name: fabric.growth[number] for fabric in design.fabrics if fabric.growth}
         cables = sum(grown_fabric.cables for grown_fabric in grown.values())
@@ -291,7 +300,7 @@ def growth_rows(design: Design) -> Iterator[list[str]]:
             power(stage.power_w),
             _by_fabric({name: _switches(tiers) for name, tiers in stage.fabrics.items()}),
             count(cables - laid),
-            count(sum(grown_fabric.moved_cables for grown_fabric in grown.values())),
+            count(stage.moved_cables),
             _by_fabric({name: _free(grown_fabric) for name, grown_fabric in grown.items()}),
             _by_fabric({name: _ratios(grown_fabric) for name, grown_fabric in grown.items()}),
         ]

@@ -25,6 +25,7 @@ from fabopt.wiring.tables import cable_name
 
 # A cage and a port in it.
 Port = tuple[int, int]
+Place = tuple[str | int, ...]
 
 
 def with_moves(design: Design, wiring: Wiring, base: Wiring) -> Wiring:
@@ -128,29 +129,32 @@ class _Moved:
         return cages | self._like_others(cages)
 
     def _like_others(self, cages: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
-        """Cages of new leaves of groups in which others keep links of servers: servers at the same ports of each."""
-        devices, kept, like = self.wiring.devices, np.array(list(self.pairs), dtype=np.int64), {}
-        kept = kept[self.links.kind[kept] == KINDS.index("server-leaf")]
+        """Cages of new leaves: servers are at the same ports as on one that stays, of their group if there is any, else
+        on that with the most servers.
+        """
         of_leaves: dict[int, list[int]] = defaultdict(list)
         for row in np.flatnonzero(self.links.kind == KINDS.index("server-leaf")).tolist():
             of_leaves[int(self.links.b[row])].append(row)
-        there = {self._place_of(leaf): leaf for leaf in reversed(np.unique(self.links.b[kept]).tolist())}
+        stay = sorted((leaf for leaf in of_leaves if leaf in cages), key=lambda leaf: (len(of_leaves[leaf]), -leaf))
+        there = {key: leaf for leaf in stay for key in self._places_of(leaf)}
+        like: dict[int, dict[int, int]] = {}
         for leaf, rows in of_leaves.items():
-            other = there.get(self._place_of(leaf))
-            if leaf in cages or other is None or devices.product[leaf] != devices.product[other]:
+            own = () if leaf in cages else self._places_of(leaf)
+            other = next((there[key] for key in own if key in there), None)
+            if other is None or len(rows) > len(of_leaves[other]):
                 continue
             like[leaf] = cages[other]
-            for row, same in zip(rows, of_leaves[other], strict=True):
+            for row, same in zip(rows, of_leaves[other], strict=False):
                 self.ports["b"][row] = self.ports["b"][same]
             for row in np.flatnonzero(self.links.a == leaf).tolist():
                 cage, lane = self.ports["a"][row]
                 self.ports["a"][row] = cages[other][cage], lane
         return like
 
-    def _place_of(self, leaf: int) -> tuple[str, int, int]:
-        """Fabric, plane and group of a leaf."""
+    def _places_of(self, leaf: int) -> tuple[Place, Place]:
+        """Fabric, plane and group of a leaf, and its fabric alone."""
         devices = self.wiring.devices
-        return devices.fabric[leaf], int(devices.plane[leaf]), int(devices.group[leaf])
+        return (devices.fabric[leaf], int(devices.plane[leaf]), int(devices.group[leaf])), (devices.fabric[leaf],)
 
     def _dealt(self, device: int, ends: dict[tuple[int, str], list[int]]) -> dict[int, int]:
         """Deal the ports of a switch: those of links that stay, then those of others in the same cages."""

@@ -35,6 +35,7 @@ from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
+from tests.solution.test_labour_in_service import with_labour
 
 Json = dict[str, Any]
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
@@ -151,19 +152,26 @@ def groups_of(servers: int, size: int) -> tuple[int, ...]:
     return (*[size] * whole, *[last] * (last > 0))
 
 
-def least_moves(base: Design, s: Structure, servers: int, move: Json) -> float | None:
-    """The least cost of moves from a base to a structure; None where something would move that never does."""
+def least_moves(base: Design, s: Structure, servers: int, move: Json, spines: int | None = None) -> float | None:
+    """The least cost of moves from a base to a structure, or to a stage of it with so many ``spines``; None where
+    something would move that never does.
+    """
     there = base.fabrics[0].clos
     ids = {tier.role: (tier.id, tier.count) for tier in base.fabrics[0].tiers}
-    boxes = dict(zip(("leaf", "spine"), s.boxes(), strict=False))
+    boxes = {role: (box.product["id"], count) for role, (box, count) in zip(("leaf", "spine"), s.boxes(), strict=False)}
+    if spines is not None:
+        boxes = {"leaf": (boxes["leaf"][0], len(groups_of(servers, s.g)))} | (
+            {"spine": (boxes["spine"][0], spines)} if spines else {}
+        )
     devices = sum(
-        count - (min(count, boxes[role][1]) if role in boxes and boxes[role][0].product["id"] == id_ else 0)
+        count - (min(count, boxes[role][1]) if role in boxes and boxes[role][0] == id_ else 0)
         for role, (id_, count) in ids.items()
     )
-    same = {role: role in boxes and role in ids and boxes[role][0].product["id"] == ids[role][0] for role in ids}
+    same = {role: role in boxes and boxes[role][0] == id_ for role, (id_, _) in ids.items()}
     before = base.stages[-1].servers
     cables = before + ids["leaf"][1] * there.links_per_pair * there.spines_per_pod * (there.tiers > 1)
-    uplinks = min(there.spines_per_pod, s.spines_per_pod) * min(there.links_per_pair, s.m) if same.get("spine") else 0
+    of_pod = s.spines_per_pod if spines is None else spines
+    uplinks = min(there.spines_per_pod, of_pod) * min(there.links_per_pair, s.m) if same.get("spine") else 0
     kept = 0
     if same["leaf"]:
         g = min(there.servers_per_group, before)
@@ -411,11 +419,12 @@ def test_a_full_pod_of_dgx_grows_by_moving_half_of_its_uplinks(tmp_path: Path) -
 
 def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None:
     base = designed(eight(), in_stages(8))
-    content = {**in_stages(8, 12), "charges": [{"name": "support", "usd": 1, "per": "fabric"}]}
+    charges = [{"name": "support", "usd": 1, "per": "fabric"}]
+    content = with_labour(in_stages(8, 12)) | {"charges": charges}
     with pytest.raises(InputError) as refusal:
         given(eight(), content, base, tmp_path, {"cable": 10})
     told = {fault.path: str(fault) for fault in refusal.value.faults}
-    assert set(told) == {"stages", "charges"}
+    assert set(told) == {"site.labour", "charges"}
     assert all("does not go with `base.move`" in text for text in told.values())
 
 

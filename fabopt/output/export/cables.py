@@ -295,7 +295,7 @@ def _moves_in_service(design: Design, wiring: Wiring, work: Iterable[Mapping[str
     """Ends of cables in service that move; then cables that are taken out, which go to no port."""
     cables, links = wiring.cables, wiring.links
     fabrics = dict(zip(taken(cables.name, links.cable), taken(wiring.fabrics, links.fabric), strict=True))
-    stage, work = design.stages[-1].name, [row for row in work if row["what"] == "link"]
+    stage, work = design.stages[0].name, [row for row in work if row["what"] == "link"]
     for row in (row for row in work if row["change"] == MOVED):
         for stays, goes, was in (("from_", "to_", "before_"), ("to_", "from_", "before_from_")):
             ends = {

@@ -20,7 +20,7 @@ from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring, stays_whole
 from fabopt.wiring.joined import joined_wiring
-from fabopt.wiring.model import NOTHING, Wiring, at_stage
+from fabopt.wiring.model import NOTHING, Wiring, at_stage, wiring_at
 
 FILE: Final = "changes.csv"
 COLUMNS: Final = (
@@ -40,9 +40,13 @@ def files_of(asked: Exported) -> Files:
     there = () if live is None else frozenset(live.devices.name)
     for number, stage in enumerate(asked.design.stages):
         if stage.name != IN_SERVICE and asked.options.stage in (None, number):
-            changes = _changes(asked.wiring, number, there) if base is None else changes_from(base, asked.wiring)
-            rows += [{"stage": stage.name, **row} for row in changes]
+            rows += [{"stage": stage.name, **row} for row in _of_stage(base, asked.wiring, number, there)]
     return {FILE: csv_file(frame_as_is(COLUMNS, rows))}
+
+
+def _of_stage(base: Wiring | None, wiring: Wiring, stage: int, there: Collection[str] = ()) -> Iterator[Row]:
+    """What a stage brings and moves, the first one of what is in service in ``base`` where that may move."""
+    return _changes(wiring, stage, there) if base is None or stage else changes_from(base, wiring_at(wiring, 0))
 
 
 def _changes(wiring: Wiring, stage: int, there: Collection[str]) -> Iterator[Row]:
@@ -69,7 +73,9 @@ def _changes(wiring: Wiring, stage: int, there: Collection[str]) -> Iterator[Row
 
 
 def work_on_base(design: Design, wiring: Wiring) -> list[Row] | None:
-    """What becomes of what is in service, by the names of devices in ``wiring``; None where none of it moves."""
+    """What becomes of what is in service and what later stages bring, by the names of devices in ``wiring``; None where
+    nothing moves.
+    """
     base = None if stays_whole(design) else base_wiring(design, wiring_of)
     if base is None:
         return None
@@ -77,7 +83,8 @@ def work_on_base(design: Design, wiring: Wiring) -> list[Row] | None:
     called: dict[object, str] = dict(zip(plain.devices.name, wiring.devices.name, strict=True))
     return [
         row | {column: called.get(row[column], row[column]) for column in _DEVICES if column in row}
-        for row in changes_from(base, plain)
+        for stage in range(len(design.stages))
+        for row in _of_stage(base, plain, stage)
     ]
 
 

@@ -90,23 +90,19 @@ def _keeping(
     service: what stays need not move.
     """
     shape, (servers, spines, cores, _) = clos.shape, still[0]
-    first, planes = replace(shape, servers=servers), there.planes
-    count = {tier.role: ceil_div(tier.count, planes) for tier in there.tiers}
-    most_spines = max(spines, ceil_div(count.get("spine", 0), int(first.pods) if clos.tiers > 2 else 1) if spines else 0)
+    count = {tier.role: ceil_div(tier.count, there.planes) for tier in there.tiers}
+    pods = int(replace(shape, servers=servers).pods) if clos.tiers > 2 else 1
     step = max(1, int(shape.q))
-    found: dict[Plan, None] = {}
-    for more in range(spines, min(int(shape.spines), int(ceil_of(most_spines, step)) * step) + 1, step):
-        of_groups = ceil_div(count.get("core", 0), int(ceil_of(more, step))) if cores else 0
-        for group in range(cores, max(cores, min(_cores(clos.parts, shape), of_groups)) + 1):
+    most = ceil_div(count.get("spine", 0), pods * step) * step if spines else 0
+    for more in range(spines, max(spines, min(int(shape.spines), most)) + 1, step):
+        of_group = ceil_div(count.get("core", 0), ceil_div(more, step)) if cores else 0
+        for group in range(cores, max(cores, min(_cores(clos.parts, shape), of_group)) + 1):
             plan = _still(problem, fabric, clos, more, group)
-            if plan is not None:
-                found[plan] = None
-    yield from found
+            if plan is not None and plan[0][1:3] == (more, group):
+                yield plan
 
 
-def _still(
-    problem: Problem, fabric: FabricProblem, clos: ClosNetwork, spines: int = 0, cores: int = 0
-) -> Plan | None:
+def _still(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, spines: int = 0, cores: int = 0) -> Plan | None:
     """The plan in which nothing moves; ``spines``, ``cores``: of a pod and a group, the fewest of its first stage."""
     parts, shape = clos.parts, clos.shape
     stages: list[StageNumbers] = []

@@ -111,7 +111,9 @@ class _Moving:
             replace(choice, key=(choice.key, "in service"), options=self._own(kind, choice)) for choice in choices
         )
         if links and all(choice.options for choice in own):
-            one_by_one = all(_is_single(row) for choice in own for option in choice.options for row in _at_first(option))
+            one_by_one = all(
+                _is_single(row) for choice in own for option in choice.options for row in _at_first(option)
+            )
             total, cables = self.there_are[kind]
             if one_by_one or links == total or self._fill_cages(kind, total // cables):
                 yield links * cables // total, own

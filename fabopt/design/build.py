@@ -68,9 +68,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
     candidate, units = picked
     design, part = candidate.design, candidate.design.file_part()
     fabric = fabric.with_switches(candidate.counted)
-    runs_m = fabric.runs_m if fabric.groups is None else fabric.groups.of(part.structure)
-    runs_m = {**runs_m, **dict(part.attached_runs_m)}
-    fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment), runs_m=runs_m)
+    runs = fabric.runs.of(part.structure).with_m(dict(part.attached_runs_m))
+    fabric = replace(fabric, attachments=(*fabric.attachments, *candidate.equipment), runs=runs)
     figures = design.measured_figures(problem.gpus)
     asked = [(survival.failed, survival.count) for survival in fabric.resilience]
     growth = design.growth(problem, fabric, _cables_by_stage(problem, units))
@@ -285,7 +284,7 @@ def _link_rows(
     since = {key: min((row.stage for row, _ in rows if row.links), default=0) for key, rows in shares.items()}
     for key in sorted(shares, key=lambda key: (*key[:-1], since[key], key[-1])):
         kind, attachment_at = kinds[key[0]], key[1]
-        run_m = fabric.runs_m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run_to(kind.far)]
+        run_m = fabric.runs.m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run_to(kind.far)]
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m for row, _ in shares[key] for part in row.parts if part.item.length_m]

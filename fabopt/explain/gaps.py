@@ -98,7 +98,7 @@ def fillers(problem: Problem, fabric: FabricProblem, step: str, protocol: str) -
     elif step not in ENDS:
         yield from (frozenset({(switch.id, None)}) for switch in fabric.switches[protocol][step])
     else:
-        run_m = fabric.runs_m[ENDS[step][2]]
+        run_m = fabric.runs.m[ENDS[step][2]]
         for near, far in _pairs(fabric, step, protocol):
             for assembly in problem.links.assemblies(near, far, run_m, protocol, True, True):
                 yield frozenset((item.id, item.length_m) for item in assembly.items)
@@ -144,7 +144,7 @@ def _unjoined(inquiry: Inquiry, index: int, gap: Gap) -> list[str]:
     problem, (near, far, run) = inquiry.problem, ENDS[gap.step]
     fabric = problem.fabrics[index]
     ends = (cage_ends(problem, fabric, near, gap.protocol), cage_ends(problem, fabric, far, gap.protocol))
-    return unjoined(problem, ends, fabric.runs_m[run], gap.protocol)
+    return unjoined(problem, ends, fabric.runs.m[run], gap.protocol)
 
 
 def unlisted_parts(inquiry: Inquiry) -> list[str]:
@@ -176,7 +176,7 @@ def _lacking_joins(asked: Problem, free: Problem, index: int, picked: Picked) ->
         if pairs:
             fabric = asked.fabrics[index]
             ends = (cage_ends(asked, fabric, near, part.protocol), cage_ends(asked, fabric, far, part.protocol))
-            yield from lacking(asked, ends, fabric.runs_m[run], part.protocol, pairs)
+            yield from lacking(asked, ends, fabric.runs.m[run], part.protocol, pairs)
 
 
 def _unlisted_joins(problem: Problem, picked: Picked) -> dict[tuple[str, str], set[tuple[str, str]]]:
@@ -215,7 +215,7 @@ def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
         return f"no {gap.protocol} switch on sale may be a {gap.step}{able if gap.step == 'leaf' else ''}"
     near, far, run = ENDS[gap.step]
     ports = {end: ports_of(fabric, end, gap.protocol) for end in (near, far)}
-    joined = f"{_ends(near, far, ports)} over the {fabric.runs_m[run]:g} m of a {run} run"
+    joined = f"{_ends(near, far, ports)} over the {fabric.runs.m[run]:g} m of a {run} run"
     text = f"no {gap.protocol} parts on sale join {joined}"
     longest_m = max(
         (problem.links.longest_m(*pair, gap.protocol) for pair in _pairs(fabric, gap.step, gap.protocol)), default=0.0

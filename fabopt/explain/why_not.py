@@ -192,7 +192,7 @@ def _may_have(problem: Problem, fabric: FabricProblem, protocol: str, step: str,
         else:
             ports = [use.port for one in fabric.switches[protocol][end] if one.id == id_ for use in one.uses]
         own.append((list(dict.fromkeys(ports)), other))
-    run_m = fabric.runs_m[run]
+    run_m = fabric.runs.m[run]
     for ports, other in own:
         if any(
             problem.links.assemblies(one, peer, run_m, protocol, True, True)
@@ -216,7 +216,7 @@ def _unjoined(problem: Problem, product: Product) -> str:
         return f"has no matching part: {'; '.join(told) or none}"
     if isinstance(product, ByLength):
         longest = max((length.m for length in product.lengths), default=0.0)
-        runs = [run for fabric in problem.fabrics for run in fabric.runs_m.values()]
+        runs = [run for fabric in problem.fabrics for run in fabric.runs.m.values()]
         if runs and longest < min(runs):
             return f"has no length for the runs of the case: {longest:g} m at most, {min(runs):g} m at least"
     return "has no matching part: no devices and parts on sale that the case allows take it at both ends of a link"
@@ -230,5 +230,5 @@ def _missing(problem: Problem, id_: str) -> Iterator[str]:
             for end, other in dict.fromkeys(((near, far), (far, near))):
                 own = {cages: [id_] for cages, ids in cage_ends(problem, fabric, end, protocol).items() if id_ in ids}
                 yield from unjoined(
-                    problem, (own, cage_ends(problem, fabric, other, protocol)), fabric.runs_m[run], protocol
+                    problem, (own, cage_ends(problem, fabric, other, protocol)), fabric.runs.m[run], protocol
                 )

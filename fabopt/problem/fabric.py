@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 from types import MappingProxyType
-from typing import NamedTuple
 
-from fabopt.floor.arrangements import ANYWHERE, Arrangement
-from fabopt.floor.group_runs import GroupRuns
 from fabopt.parts.latency import LatencyLimit
 from fabopt.parts.switches import TIER_ROLES, SwitchType
 from fabopt.problem.attachments import (
@@ -23,15 +18,15 @@ from fabopt.problem.attachments import (
 from fabopt.problem.default_rules import NO_DEFAULT_RULES, DefaultRules
 from fabopt.problem.generations import Switches
 from fabopt.problem.interchangeable import InterchangeableSwitches
+from fabopt.problem.link_runs import LinkRuns
+from fabopt.problem.live import NOTHING_LIVE, LiveNetwork
 from fabopt.problem.nic_rules import NO_OTHER_NICS, Nics, OtherNics, broken_by
+from fabopt.problem.on_floor import ANYWHERE_ON_IT, OnFloor
 from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.pairing import NO_PAIRS, LeafPairs, Unpaired
 from fabopt.problem.ratios import Ratios
-from fabopt.problem.shapes import EQUAL_GROUPS, LastGroups, LeafGroups, Shapes
+from fabopt.problem.shapes import LeafGroups, Shapes
 from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIRING, SUBNET_MANAGER
-from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
-from fabopt.schema.in_service import CableKind, JoinedSpines
-from fabopt.schema.installed import KindAt, nics_at
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import Surviving
@@ -68,75 +63,8 @@ class Survival:
 
 
 @dataclass(frozen=True, eq=False)
-class InService:
-    """A fabric as it is in service; as a key, itself alone.
-
-    ``whole``: with what its file plans beside, for as many servers as ``sizes`` say, by stage; ``servers``: in service;
-    ``attached``: ports of attachments that each stage of the file adds, in the order in which they were dealt;
-    ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``: on a floor, in the
-    order in which they are filled; ``leaf_racks``: of all leaves, where rule ``rack-spread`` dealt attachments by them;
-    ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs;
-    ``held``: kinds of devices and cables that never move, where others may.
-    """
-
-    fabric: FabricDesign
-    whole: FabricDesign
-    servers: int
-    sizes: tuple[int, ...]
-    attached: Mapping[str, ByStage]
-    leaves: tuple[SwitchType, ...] = ()
-    server_racks: tuple[str, ...] = ()
-    leaf_racks: tuple[str, ...] = ()
-    stages: tuple[str, ...] = ()
-    lengths_m: tuple[float, ...] = ()
-    cables: Mapping[CableKind, KindAt] = field(default_factory=dict)
-    held: tuple[str, ...] = ()
-
-    def places_of(self, attachments: Iterable[str]) -> dict[str, tuple[Place, ...]] | None:
-        """Where devices of attachments stand; None where one of them is not in service."""
-        there, names = self.whole.places.attachments, tuple(attachments)
-        return {name: there[name] for name in names} if there.keys() >= set(names) else None
-
-    def counted_m(self, run_m: float) -> float:
-        """The class of a run by the lengths that the file has, which need not be all that are on sale now."""
-        return next((length_m for length_m in self.lengths_m if length_m >= run_m), run_m)
-
-    @property
-    def nics(self) -> Counter[str]:
-        """NICs by the id of what was bought."""
-        return nics_at(self.whole, self.stages, self.servers)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all that the file plans is in service."""
-        return len(self.stages) == len(self.sizes)
-
-    def runs_of(self, row: LinkRow) -> list[float] | None:
-        """The length classes of the links of a cage that are in service; None where a row has none of a cage's."""
-        if row.runs_m is None:
-            return []
-        names = row.stages or self.stages[:1] * len(row.runs_m)
-        own = [run for run, name in zip(row.runs_m, names, strict=True) if name in self.stages]
-        return own or None
-
-
-class Span(NamedTuple):
-    """The fewest and the most servers of a leaf group, and of a pod.
-
-    ``tiers``: numbers of tiers of a Clos in this span. ``alike``: whether all links of a kind have the same run; else
-    the run of ``leaf-spine`` is the least of any. ``own_last``: whether the last group is unlike the others.
-    """
-
-    group: tuple[int, int]
-    pod: tuple[int, int]
-    tiers: tuple[int, ...] = (1, 2, 3)
-    alike: bool = True
-    own_last: bool = False
-
-
-@dataclass(frozen=True, eq=False)
 class FabricProblem:
-    """A fabric to design. ``runs_m``: the run of every kind of link in metres, the least where runs differ."""
+    """A fabric to design."""
 
     name: str
     role: str
@@ -149,9 +77,9 @@ class FabricProblem:
     attachments: tuple[AttachmentDemand, ...]
     nics: Nics
     switches: Switches
-    runs_m: Mapping[str, float]
+    runs: LinkRuns
     other_nics: OtherNics = NO_OTHER_NICS
-    arrangement: Arrangement = ANYWHERE
+    on_floor: OnFloor = ANYWHERE_ON_IT
     figure_demands: FigureDemands | None = None
     resilience: tuple[Survival, ...] = ()
     rules: DefaultRules = NO_DEFAULT_RULES
@@ -160,14 +88,6 @@ class FabricProblem:
     # logical fabrics on its switches while their NICs are open: ``fabopt.problem.logical_fabrics`` has it with each
     # choice of NICs
     logical_fabrics: tuple[LogicalFabric, ...] = ()
-    # where runs follow from the size of the groups; of a part of the space in which they are all alike: its sizes
-    groups: GroupRuns | None = None
-    last_group: LastGroups = EQUAL_GROUPS
-    span: Span | None = None
-    # ids of the racks that switches of a tier are pinned to, by tier
-    racks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # on a floor, whether the runs of attachments are those of a candidate whose switches are in racks
-    attachments_measured: bool = False
     # which switches may stand in for those of a tier; None where rule ``switches_are_interchangeable`` lets none
     interchangeable: InterchangeableSwitches | None = None
     # what the packet memory of its switches has to hold; None where that is no condition
@@ -175,22 +95,12 @@ class FabricProblem:
     # how long a round trip between any two servers may take; None: any
     latency: LatencyLimit | None = None
     pairs: LeafPairs = NO_PAIRS
-    # the fabric as it is in service, which its first stage is
-    in_service: InService | None = None
-    # the fabric in service, where moving it is priced, and no stage is its own
-    moving: InService | None = None
-    # the spines in service that its leaves join, all of them
-    joined: JoinedSpines | None = None
+    live: LiveNetwork = NOTHING_LIVE
 
     def __post_init__(self) -> None:
         roles = {protocol: MappingProxyType(dict(switches)) for protocol, switches in self.switches.items()}
-        for name, mapping in (
-            ("nics", self.nics),
-            ("switches", roles),
-            ("runs_m", self.runs_m),
-            ("racks", self.racks),
-        ):
-            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
+        object.__setattr__(self, "nics", MappingProxyType(dict(self.nics)))
+        object.__setattr__(self, "switches", MappingProxyType(roles))
 
     def within(self, limit: LatencyLimit | None) -> FabricProblem:
         """The fabric with a limit on its round trips, without switches and tiers that take longer, whatever else there
@@ -221,7 +131,7 @@ class FabricProblem:
         if self.latency is None:
             return True
         tiers = [switch.product for switch in (leaf, spine, core) if switch is not None]
-        metres = 2 * sum(self.runs_m[run] for run in ("server-leaf", "leaf-spine", "spine-core")[: len(tiers)])
+        metres = 2 * sum(self.runs.m[run] for run in ("server-leaf", "leaf-spine", "spine-core")[: len(tiers)])
         return self.latency.may_be([*tiers, *tiers[-2::-1]], metres)
 
     def is_bound_by(self, rule: str) -> bool:
@@ -260,26 +170,16 @@ class FabricProblem:
     @property
     def last_may_differ(self) -> bool:
         """Whether the last leaf group may be unlike the others on some of its tiers."""
-        return bool(self.tiers_of_own_last) and (self.span is None or self.span.own_last)
+        return bool(self.tiers_of_own_last) and self.runs.last_may_differ
 
     @property
     def tiers_of_own_last(self) -> tuple[int, ...]:
         """The numbers of tiers on which the last leaf group may be unlike the others."""
-        return self.last_group.tiers_of(self.shapes.tiers)
+        return self.leaf_groups.last.tiers_of(self.shapes.tiers)
 
     def last_may_differ_on(self, tiers: int) -> bool:
         """Whether the last leaf group may be unlike the others on this number of tiers."""
         return self.last_may_differ and tiers in self.tiers_of_own_last
-
-    @property
-    def may_be_alike(self) -> bool:
-        """Whether all leaf groups may be alike."""
-        return self.span is None or not self.span.own_last
-
-    @property
-    def is_open(self) -> bool:
-        """Whether its runs are the least of any size of groups, so that longer runs are to be searched too."""
-        return self.groups is not None and self.span is None
 
     def with_switches(self, switches: ByStage) -> FabricProblem:
         """An out-of-band fabric with management ports for ``switches`` of all fabrics at each stage; other fabrics
@@ -287,7 +187,7 @@ class FabricProblem:
         """
         if self.per_switch is None:
             return self
-        ports = replace(self.per_switch.of(switches), listed=self.in_service is not None)
+        ports = replace(self.per_switch.of(switches), listed=self.live.in_service is not None)
         counting = replace(self.per_switch, counted=switches)
         return replace(self, attachments=(*self.attachments, ports), per_switch=counting)
 

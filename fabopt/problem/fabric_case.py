@@ -31,7 +31,9 @@ from fabopt.problem.fabric import FabricProblem, FigureDemands, Survival
 from fabopt.problem.generations import Switches, generations_of
 from fabopt.problem.in_service import with_those_in_service
 from fabopt.problem.interchangeable import interchangeable_switches
+from fabopt.problem.link_runs import LinkRuns
 from fabopt.problem.nic_rules import OtherNics, by_rules, rules_on_nics
+from fabopt.problem.on_floor import OnFloor
 from fabopt.problem.pairing import Unpaired, in_pairs, is_empty, pairs_of
 from fabopt.problem.shapes import EQUAL_GROUPS, NODES, LastGroups, LeafGroups, Shapes
 from fabopt.problem.site import Site
@@ -76,15 +78,15 @@ def fabric_of(
         name=fabric.name, role=fabric.role, protocols=protocols, shapes=_shapes(fabric, case),
         figure_demands=_figure_demands(demand), resilience=tuple(_survivals(fabric, servers, site)),
         rules=DefaultRules(kept_rules, (), managers, generations_of(case, fabric, switches)),
-        last_group=last_groups_of(fabric, case, protocols), leaf_groups=_leaf_groups(fabric, case, server, servers),
+        leaf_groups=_leaf_groups(fabric, case, server, servers, last_groups_of(fabric, case, protocols)),
         gpu_mbps=demand.gpu_mbps,
         ratios=demand.ratios, reserve=exact(fabric.reserve_ports),
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
         nics=nics.kept, other_nics=OtherNics(nics.left_out, tuple(refusals.told.values())),
         switches=switches,
         roce=fabric.roce, pairs=pairs,
-        runs_m=site.runs_m(offering.item_table.lengths_m, fabric),
-        groups=site.groups, racks=fabric.pinned,
+        runs=LinkRuns(site.runs_m(offering.item_table.lengths_m, fabric), site.groups),
+        on_floor=OnFloor(pins=fabric.pinned),
         interchangeable=interchangeable_switches(case, fabric, switches, offering),
         per_switch=switch_ports(fabric, offering, server),
         logical_fabrics=tuple(logical_fabric_of(nic, offering, server, pcie, case.rules) for nic in fabric.on_own_nics),
@@ -121,10 +123,10 @@ def last_groups_of(fabric: Fabric, case: Case, protocols: Sequence[Protocol]) ->
     return LastGroups(kind, tiers_of_last_groups(case), own_leaf)
 
 
-def _leaf_groups(fabric: Fabric, case: Case, server: Server, servers: int) -> LeafGroups:
+def _leaf_groups(fabric: Fabric, case: Case, server: Server, servers: int, last: LastGroups) -> LeafGroups:
     per_group = servers_in_group(fabric, case, server)
     given = None if per_group is None else min(per_group, servers)
-    return LeafGroups(given, fabric.rails == "aligned", fabric.striping)
+    return LeafGroups(given, fabric.rails == "aligned", fabric.striping, last)
 
 
 def _survivals(fabric: Fabric, servers: int, site: Site) -> Iterator[Survival]:

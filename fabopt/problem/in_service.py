@@ -11,8 +11,9 @@ from fabopt.parts.interchangeable import are_alike
 from fabopt.parts.nic_offers import are_sold
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.attachments import AttachmentDemand
-from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.interchangeable import Standing, beside_those_in_service
+from fabopt.problem.live import InService, LiveNetwork
 from fabopt.problem.out_of_band import COUNTED, SWITCHES, ByStage, added
 from fabopt.problem.subnets_in_service import joined_subnets
 from fabopt.schema.case import Case
@@ -99,7 +100,8 @@ def _joining(fabric: FabricProblem, joins: Joins) -> FabricProblem:
     )
     managers = joined_subnets(fabric.rules.managers, fabric.name, joins)
     return replace(
-        fabric, joined=joined, switches=switches, nics=nics, other_nics=replace(fabric.other_nics, by_rules=left_out),
+        fabric, live=LiveNetwork(joined=joined), switches=switches,
+        nics=nics, other_nics=replace(fabric.other_nics, by_rules=left_out),
         shapes=fabric.shapes.only("clos", (2,)), rules=replace(fabric.rules, managers=managers),
     )  # fmt: skip
 
@@ -124,7 +126,7 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
     # cables stay between the products that they join
     ends = {*held, *(end for kind, both in links.items() if kind in held for end in both)}
     own = _narrowed(fabric, moving)
-    free = replace(fabric, interchangeable=None, moving=replace(moving, held=held))
+    free = replace(fabric, interchangeable=None, live=LiveNetwork(moving=replace(moving, held=held)))
     switches = {
         protocol: {role: own.switches[protocol][role] if role in ends else of_role for role, of_role in of_all.items()}
         for protocol, of_all in fabric.switches.items()
@@ -137,8 +139,8 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
 
 def _with_its_nics(fabric: FabricProblem) -> FabricProblem:
     """A fabric whose servers keep the ports that they have in service, so that those of other fabrics keep theirs."""
-    assert fabric.moving is not None
-    used = fabric.moving.fabric.nic
+    assert fabric.live.moving is not None
+    used = fabric.live.moving.fabric.nic
     ports = (used.id, used.per_server, used.ports_per_nic, used.cage_group, used.split)
     nics = {
         protocol: tuple(
@@ -153,8 +155,8 @@ def _with_its_nics(fabric: FabricProblem) -> FabricProblem:
 def _with_others(case: Case, fabric: FabricProblem, of_all: FabricProblem) -> FabricProblem:
     """A fabric whose new switches may be of others of its products, with the ports of those in service."""
     asked = next(one for one in case.fabrics if one.name == fabric.name)
-    assert fabric.in_service is not None
-    there, switches = fabric.in_service.fabric, fabric.switches[fabric.in_service.fabric.protocol]
+    assert fabric.live.in_service is not None
+    there, switches = fabric.live.in_service.fabric, fabric.switches[fabric.live.in_service.fabric.protocol]
     offered = of_all.switches[there.protocol]
     standing: dict[str, Standing] = {
         tier.role: tuple((one, own.count) for own in tier.types for one in offered[tier.role] if one.id == own.id)
@@ -208,12 +210,12 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
     last = [one for one in leaves if other is not None and one.item.id == other.id]
     return replace(
         fabric,
-        in_service=replace(in_service, leaves=tuple(last)),
+        live=LiveNetwork(in_service=replace(in_service, leaves=tuple(last))),
         protocols=tuple(protocol for protocol in fabric.protocols if protocol == there.protocol),
         shapes=fabric.shapes.only(there.topology, [tiers for tiers in (1, 2, 3) if _may_have(in_service, tiers)]),
         switches=switches,
         nics=nics,
         attachments=tuple(_beside_those(fabric, demand) for demand in fabric.attachments),
-        last_group=replace(fabric.last_group, kind="equal"),
+        leaf_groups=replace(fabric.leaf_groups, last=replace(fabric.leaf_groups.last, kind="equal")),
         interchangeable=None,
     )

@@ -36,8 +36,6 @@ def _with(problem: Problem, stages: Sequence[Stage], futures: Sequence[GrowthSce
     certain = tuple(stage.model_copy(update={"probability": 1}) for stage in stages)
     case: Case = problem.case.model_copy(update={"stages": certain, "scenarios": tuple(futures)})
     managed = (
-        fabric.name
-        for fabric in problem.fabrics
-        if fabric.rules.managers is not None and fabric.rules.managers.is_asked_for
+        fabric.name for fabric in problem.fabrics if (asked := fabric.rules.managers) is not None and asked.is_asked_for
     )
     return managed_by_switches(bound_alike(problem_of(case, problem.catalog), problem), frozenset(managed))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.shapes import EQUAL_GROUPS
 
 
 def with_tiers(fabric: FabricProblem, *tiers: int) -> FabricProblem:
@@ -15,4 +14,4 @@ def with_tiers(fabric: FabricProblem, *tiers: int) -> FabricProblem:
 
 def with_equal_groups(fabric: FabricProblem) -> FabricProblem:
     """The fabric with equal leaf groups only."""
-    return replace(fabric, last_group=EQUAL_GROUPS)
+    return replace(fabric, leaf_groups=fabric.leaf_groups.with_equal())

@@ -45,41 +45,6 @@ class Shapes:
 
 
 @dataclass(frozen=True)
-class LeafGroups:
-    """Groups of leaves with equal servers. ``servers``: of every group but the last; None: any number.
-
-    ``aligned``: whether each rail is on a leaf of its own; ``striping``: how links of leaves go to spines: ``even``, or
-    alike on all leaves of a ``rail``, or ``any``.
-    """
-
-    servers: int | None = None
-    aligned: bool = True
-    striping: Literal["even", "rail", "any"] = "even"
-
-    @property
-    def is_even(self) -> bool:
-        """Whether every leaf has equal links to all its spines."""
-        return self.striping == "even"
-
-    @property
-    def by_rail(self) -> bool:
-        """Whether stripes that are not even are alike on all leaves of a rail."""
-        return self.striping == "rail"
-
-    def may_share(self, k: int) -> bool:
-        """Whether ``k`` ports of a server may be on one leaf of several groups. Rule ``rails_are_aligned``."""
-        return k == 1 or not self.aligned
-
-    def may_have(self, servers: int) -> bool:
-        """Whether groups may have so many servers."""
-        return self.servers in (None, servers)
-
-    def at_most(self, servers: int) -> int:
-        """The servers of a group that has room for ``servers``."""
-        return servers if self.servers is None else min(self.servers, servers)
-
-
-@dataclass(frozen=True)
 class LastGroups:
     """Whether the last leaf group may be unlike the others.
 
@@ -102,3 +67,43 @@ class LastGroups:
 
 
 EQUAL_GROUPS = LastGroups()
+
+
+@dataclass(frozen=True)
+class LeafGroups:
+    """Groups of leaves with equal servers. ``servers``: of every group but the last; None: any number.
+
+    ``aligned``: whether each rail is on a leaf of its own; ``striping``: how links of leaves go to spines: ``even``, or
+    alike on all leaves of a ``rail``, or ``any``; ``last``: whether the last group may be unlike the others.
+    """
+
+    servers: int | None = None
+    aligned: bool = True
+    striping: Literal["even", "rail", "any"] = "even"
+    last: LastGroups = EQUAL_GROUPS
+
+    @property
+    def is_even(self) -> bool:
+        """Whether every leaf has equal links to all its spines."""
+        return self.striping == "even"
+
+    @property
+    def by_rail(self) -> bool:
+        """Whether stripes that are not even are alike on all leaves of a rail."""
+        return self.striping == "rail"
+
+    def with_equal(self) -> LeafGroups:
+        """The groups where the last one is as the others."""
+        return replace(self, last=EQUAL_GROUPS)
+
+    def may_share(self, k: int) -> bool:
+        """Whether ``k`` ports of a server may be on one leaf of several groups. Rule ``rails_are_aligned``."""
+        return k == 1 or not self.aligned
+
+    def may_have(self, servers: int) -> bool:
+        """Whether groups may have so many servers."""
+        return self.servers in (None, servers)
+
+    def at_most(self, servers: int) -> int:
+        """The servers of a group that has room for ``servers``."""
+        return servers if self.servers is None else min(self.servers, servers)

@@ -66,7 +66,7 @@ def _most_types(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> i
 def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
     """The most types of switches in a tier of a fabric with ``tiers`` tiers."""
     if role == "leaf":
-        return 2 if fabric.last_may_differ and fabric.last_group.own_leaf else 1
+        return 2 if fabric.last_may_differ and fabric.leaf_groups.last.own_leaf else 1
     is_tiered = any(name in _WITH_SPINES for name in fabric.shapes.topologies)
     return int(is_tiered and tiers > SOURCE_TIERS.index(role))
 

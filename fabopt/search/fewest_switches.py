@@ -84,7 +84,7 @@ def own_numbers(problem: Problem, fabric: FabricProblem, last: int) -> Iterator[
 
 def in_service(fabric: FabricProblem) -> int:
     """Switches of a fabric in service; 0 without a base."""
-    there = fabric.in_service
+    there = fabric.live.in_service
     return 0 if there is None else sum(tier.count for tier in there.fabric.tiers)
 
 

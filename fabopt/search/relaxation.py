@@ -21,7 +21,6 @@ from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
-from fabopt.problem.shapes import EQUAL_GROUPS
 from fabopt.program.settings import Clock, Settings
 from fabopt.schema.case import EFFECTIVE
 from fabopt.search.answer import Answer
@@ -192,8 +191,8 @@ class _Space(NamedTuple):
 
     def spans(self) -> Iterator[FabricProblem]:
         """All sizes of groups and pods, with their runs."""
-        groups = replace(self.fabric.leaf_groups, aligned=False)
-        freed = replace(self.fabric, leaf_groups=groups, last_group=EQUAL_GROUPS)
+        groups = replace(self.fabric.leaf_groups.with_equal(), aligned=False)
+        freed = replace(self.fabric, leaf_groups=groups)
         return (part for part, _ in pods_together(self.problem, freed, self.family) if self.tiers in part.shapes.tiers)
 
 

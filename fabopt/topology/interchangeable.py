@@ -58,7 +58,7 @@ def _with_open_nics(problem: Problem, fabric: FabricProblem, candidate: Candidat
         return candidate
     devices, choices = dict(candidate.devices), list(candidate.choices)
     kind = tuple(offer.id for offer in nic.offers)
-    live = Counter[str]() if fabric.in_service is None else fabric.in_service.nics
+    live = Counter[str]() if fabric.live.in_service is None else fabric.live.in_service.nics
     there = tuple(NicPurchase(0, offer, live[offer.id]) for offer in nic.offers if offer.id in live)
     for stage in range(len(problem.stages)):
         kept = nics_of(problem, candidate.equipment).get(nic.item, 0) if stage == 0 else 0
@@ -93,7 +93,7 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
                     choices.append(Choice(("switches", stage, kind), count, options))
         devices = {key: count for key, count in devices.items() if count}
         order = candidate.order
-        if fabric.in_service is not None:
+        if fabric.live.in_service is not None:
             order = (*order, tuple(tier.kind(-1) for tier in tiers))
         yield replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers, order=order)
 

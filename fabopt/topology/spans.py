@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from fabopt.floor.group_runs import GroupRuns, Sizes, classes_of_runs, counted_m
 from fabopt.parts.lookup import Lookup
-from fabopt.problem.fabric import FabricProblem, Span
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.link_runs import Span
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.shape import Ints, usable_ports
 from fabopt.topology.link_parts import Floats
@@ -32,7 +33,7 @@ Interval = tuple[int, int]
 
 def spans_of(problem: Problem, fabric: FabricProblem, family: str) -> tuple[FabricProblem, ...]:
     """A fabric in all spans of a family, each with its runs; the fabric alone where runs do not follow from groups."""
-    if not fabric.is_open:
+    if not fabric.runs.are_open:
         return (fabric,)
     return _SPANS.of(fabric, family, lambda: tuple(_spans(problem, fabric, family)))
 
@@ -46,7 +47,7 @@ MOST_IN_POD = 10_000_000
 
 def _spans(problem: Problem, fabric: FabricProblem, family: str) -> Iterator[FabricProblem]:
     """The fabric in its spans, the largest groups first, which need the fewest switches."""
-    runs, lengths_m, with_pods = fabric.groups, problem.item_table.lengths_m, PODS.get(family, ())
+    runs, lengths_m, with_pods = fabric.runs.of_groups, problem.item_table.lengths_m, PODS.get(family, ())
     assert runs is not None
     plain = tuple(tier for tier in fabric.shapes.tiers if tier not in with_pods)
     with_pods = tuple(tier for tier in fabric.shapes.tiers if tier in with_pods)
@@ -85,14 +86,15 @@ def _intervals(runs: GroupRuns, family: str, kind: str, lengths_m: Floats, most:
 
 
 def _in_spans(fabric: FabricProblem, family: str, spans: Sequence[Span], lengths_m: Floats) -> Iterator[FabricProblem]:
-    assert fabric.groups is not None
+    assert fabric.runs.of_groups is not None
     group = np.array([span.group[0] for span in spans], dtype=np.int64)
     pod = np.array([NO_END if span.pod == ANY_SIZE else span.pod[0] for span in spans], dtype=np.int64)
-    of_kind = fabric.groups.runs_m(family, Sizes(group, pod))
-    runs_m = {kind: np.broadcast_to(runs, group.shape).tolist() for kind, runs in of_kind.items()}
+    of_kind = fabric.runs.of_groups.runs_m(family, Sizes(group, pod))
+    each_m = {kind: np.broadcast_to(runs, group.shape).tolist() for kind, runs in of_kind.items()}
     for number, span in enumerate(spans):
-        counted = {kind: counted_m(lengths_m, runs[number]) for kind, runs in runs_m.items()}
-        yield replace(fabric, runs_m=counted, span=span, shapes=replace(fabric.shapes, tiers=span.tiers))
+        counted = {kind: counted_m(lengths_m, runs[number]) for kind, runs in each_m.items()}
+        runs = replace(fabric.runs, m=counted, span=span)
+        yield replace(fabric, runs=runs, shapes=replace(fabric.shapes, tiers=span.tiers))
 
 
 Together = tuple[tuple[FabricProblem, tuple[FabricProblem, ...]], ...]
@@ -103,7 +105,7 @@ def pods_together(problem: Problem, fabric: FabricProblem, family: str) -> Toget
 
     A single span comes with itself.
     """
-    if not fabric.is_open:
+    if not fabric.runs.are_open:
         return ((fabric, (fabric,)),)
     return _TOGETHER.of(fabric, family, lambda: tuple(_together(spans_of(problem, fabric, family))))
 
@@ -112,17 +114,15 @@ _TOGETHER: Lookup[FabricProblem, str, Together] = Lookup()
 
 
 def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, tuple[FabricProblem, ...]]]:
-    for _, same in groupby(
-        spans, key=lambda variant: variant.span and (variant.span.group, variant.span.tiers, variant.span.own_last)
-    ):
+    for _, same in groupby(spans, key=lambda one: one.runs.span and one.runs.span._replace(pod=ANY_SIZE)):
         parts = tuple(same)
-        first, last = parts[0].span, parts[-1].span
+        first, last = parts[0].runs.span, parts[-1].runs.span
         if first is None or last is None or len(parts) == 1:
             yield from ((part, (part,)) for part in parts)
         else:
-            runs_m = {kind: min(part.runs_m[kind] for part in parts) for kind in parts[0].runs_m}
+            runs_m = {kind: min(part.runs.m[kind] for part in parts) for kind in parts[0].runs.m}
             span = Span(first.group, (first.pod[0], last.pod[1]), first.tiers, alike=False)
-            yield replace(parts[0], runs_m=runs_m, span=span), parts
+            yield replace(parts[0], runs=replace(parts[0].runs, m=runs_m, span=span)), parts
 
 
 # -- sizes of a span --------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def _together(spans: Sequence[FabricProblem]) -> Iterator[tuple[FabricProblem, t
 
 def groups_wanted(fabric: FabricProblem) -> Interval:
     """The fewest and the most servers of a leaf group."""
-    return ANY_SIZE if fabric.span is None else fabric.span.group
+    return ANY_SIZE if fabric.runs.span is None else fabric.runs.span.group
 
 
 def group_sizes(fabric: FabricProblem, most: int) -> Ints:
@@ -146,13 +146,13 @@ def pod_sizes(fabric: FabricProblem, g: Ints, least: Ints, most: Ints) -> tuple[
 
     ``g``, ``least``, ``most`` and the results have shape (rows,).
     """
-    if fabric.span is None:
+    if fabric.runs.span is None:
         return least, most
-    fewest, last = fabric.span.pod
+    fewest, last = fabric.runs.span.pod
     return np.maximum(least, ceil_of(fewest, g)), np.minimum(most, last // g)
 
 
 def in_pods(fabric: FabricProblem, servers: Ints) -> NDArray[np.bool_]:
     """Whether numbers of servers of a pod are in the fabric's span, shape of ``servers``."""
-    least, most = ANY_SIZE if fabric.span is None else fabric.span.pod
+    least, most = ANY_SIZE if fabric.runs.span is None else fabric.runs.span.pod
     return np.asarray((servers >= least) & (servers <= most))

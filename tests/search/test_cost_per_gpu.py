@@ -257,7 +257,7 @@ def test_shortlists_leave_out_nothing_that_is_better(
     design = solved(content, parts)
     assert design.status == "optimal" and design.objective.value == usd(best["usd_per_effective_gpu"])
     # the first may be of equal groups alone
-    whole = [shortlist for shortlist in made if shortlist.fabric.last_group == made[-1].fabric.last_group]
+    whole = [shortlist for shortlist in made if shortlist.fabric.leaf_groups.last == made[-1].fabric.leaf_groups.last]
     assert len(whole) == (1 if spare > 0 else 2)
 
 

@@ -75,12 +75,12 @@ def test_ports_of_management_are_bounded_by_the_floor_beside_devices_in_racks() 
     inputs = inputs_from_objects(content)
     problem = problem_of(inputs.case, inputs.catalog)
     across_m = problem.site.given["attachment-leaf"]
-    in_band, out_of_band = (fabric.runs_m["attachment-leaf"] for fabric in problem.fabrics[2:])
+    in_band, out_of_band = (fabric.runs.m["attachment-leaf"] for fabric in problem.fabrics[2:])
     assert in_band < across_m == out_of_band
-    assert problem.fabrics[3].runs_m["attachment-spine"] < across_m
+    assert problem.fabrics[3].runs.m["attachment-spine"] < across_m
     content["fabrics"][2]["attachments"].append(doors | {"name": "campus"})
     inputs = inputs_from_objects(content)
-    assert problem_of(inputs.case, inputs.catalog).fabrics[2].runs_m["attachment-leaf"] == across_m
+    assert problem_of(inputs.case, inputs.catalog).fabrics[2].runs.m["attachment-leaf"] == across_m
 
 
 @pytest.mark.long

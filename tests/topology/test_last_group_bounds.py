@@ -63,7 +63,7 @@ def test_no_bound_of_a_span_is_above_its_networks() -> None:
         costs = expansion.costs_of(0)
         for batch in expanded.sizings[0].batches:
             if isinstance(batch, ClosBatch) and batch.shape.has_own_last:
-                assert batch.fabric.span is not None
+                assert batch.fabric.runs.span is not None
                 least = bounds_of(batch, expansion, costs)
                 assert (least <= batch.cost[0] * (1 + 1e-9)).all(), (family, seed)
                 exact += int((least == batch.cost[0]).sum())

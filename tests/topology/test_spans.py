@@ -27,14 +27,14 @@ def test_every_size_is_in_one_span_with_its_runs(family: str) -> None:
         for g in range(1, 17):
             for pod in range(g, SERVERS + g, g):
                 held = [
-                    one for one in spans if one.span is not None and tiers in one.shapes.tiers
-                    and one.span.group[0] <= g <= one.span.group[1] and one.span.pod[0] <= pod <= one.span.pod[1]
+                    one for one in spans if (span := one.runs.span) is not None and tiers in one.shapes.tiers
+                    and span.group[0] <= g <= span.group[1] and span.pod[0] <= pod <= span.pod[1]
                 ]  # fmt: skip
                 assert len(held) == 1, (tiers, g, pod)
-                pods = {one.span.pod for one in spans if one.span is not None and tiers in one.shapes.tiers}
+                pods = {one.runs.span.pod for one in spans if one.runs.span is not None and tiers in one.shapes.tiers}
                 has_pods = len(pods) > 1
                 own = runs.runs_m(family, Sizes(g, pod if has_pods else SERVERS))
-                assert held[0].runs_m == {kind: counted_m(lengths_m, float(run)) for kind, run in own.items()}
+                assert held[0].runs.m == {kind: counted_m(lengths_m, float(run)) for kind, run in own.items()}
 
 
 def test_fabric_with_said_lengths_has_one_span() -> None:
@@ -52,12 +52,12 @@ def test_pods_are_bounded_together_by_runs_that_are_no_longer() -> None:
     shared = [(whole, parts) for whole, parts in together if len(parts) > 1]
     assert shared
     for whole, parts in shared:
-        assert whole.span is not None and not whole.span.alike
-        assert whole.runs_m["leaf-spine"] < max(part.runs_m["leaf-spine"] for part in parts)
+        assert whole.runs.span is not None and not whole.runs.span.alike
+        assert whole.runs.m["leaf-spine"] < max(part.runs.m["leaf-spine"] for part in parts)
         for part in parts:
-            assert part.span is not None and part.span.group == whole.span.group
-            assert all(whole.runs_m[kind] <= run_m for kind, run_m in part.runs_m.items())
-            assert {kind for kind, run_m in part.runs_m.items() if run_m != whole.runs_m[kind]} <= {"leaf-spine"}
+            assert part.runs.span is not None and part.runs.span.group == whole.runs.span.group
+            assert all(whole.runs.m[kind] <= run_m for kind, run_m in part.runs.m.items())
+            assert {kind for kind, run_m in part.runs.m.items() if run_m != whole.runs.m[kind]} <= {"leaf-spine"}
 
 
 @pytest.mark.long

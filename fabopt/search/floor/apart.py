@@ -178,12 +178,12 @@ def nothing_joins(fabric: FabricProblem) -> str:
     if not layout.free_units[racks].any():
         return f"{fabric.name}, {layout.policy}: servers leave no unit of their racks for switches, and no rack is free"
     runs = ", ".join(
-        f"{kind} {fabric.runs_m[kind]:.1f} m" for kind in RUNS_ON_FLOOR if np.isfinite(fabric.runs_m[kind])
+        f"{kind} {fabric.runs.m[kind]:.1f} m" for kind in RUNS_ON_FLOOR if np.isfinite(fabric.runs.m[kind])
     )
     return f"{fabric.name}, {layout.policy}: nothing on sale joins switches over the runs that are usual there: {runs}"
 
 
 def layout_of(fabric: FabricProblem) -> Layout:
     """The layout that a fabric is looked at in."""
-    assert isinstance(fabric.arrangement, InLayout)
-    return fabric.arrangement.layout
+    assert isinstance(fabric.on_floor.arrangement, InLayout)
+    return fabric.on_floor.arrangement.layout

@@ -66,7 +66,7 @@ class AttachedPlaces:
         dealt, kinds = self._dealt
         if dealt is None:
             return None
-        racks = clos.placement.racks_of_hosts if self._fabric.in_service is None else {}
+        racks = clos.placement.racks_of_hosts if self._fabric.live.in_service is None else {}
         return clos._replace(free=tuple(spread_over_racks(dealt.free, racks, kinds)) if racks else dealt.free)
 
     @cached_property

@@ -84,8 +84,8 @@ class Sized:
     @property
     def open_layouts(self) -> tuple[OpenLayout, ...]:
         """The open layouts of the candidate."""
-        assert isinstance(self.fabric.arrangement, InPlaces)
-        return self.fabric.arrangement.layouts
+        assert isinstance(self.fabric.on_floor.arrangement, InPlaces)
+        return self.fabric.on_floor.arrangement.layouts
 
     @cached_property
     def clos(self) -> ClosNetwork:

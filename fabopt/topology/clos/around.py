@@ -14,7 +14,8 @@ from fabopt.floor.racks import Ints, Positions, height_m
 from fabopt.floor.standing import Neighbours, StandingFabric, StandingHost
 from fabopt.network.clos_links import ClosNumbers
 from fabopt.network.clos_stages import of_cores, of_leaves, of_spines
-from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.live import InService
 from fabopt.problem.problem import Problem
 from fabopt.schema.installed import fabric_at
 from fabopt.topology.clos.cabling import numbers_of
@@ -28,7 +29,7 @@ def standing_of(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Sh
 
     ``parts``, ``shape``: of a network that goes on from it.
     """
-    there, plan = fabric.in_service, problem.floor.plan
+    there, plan = fabric.live.in_service, problem.floor.plan
     if there is None or not there.server_racks:
         return None
     sizes = switch_sizes(problem, fabric, parts)

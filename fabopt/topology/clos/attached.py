@@ -263,7 +263,8 @@ def with_attached_runs(problem: Problem, fabric: FabricProblem, clos: ClosNetwor
     if not problem.site.measures_attachments or not isinstance(clos.placement, RackPlacement):
         return fabric, clos
     runs_m = attached_runs_m(problem, fabric, clos, clos.placement)
-    measured = replace(fabric, runs_m={**fabric.runs_m, **runs_m}, attachments_measured=True)
+    on_floor = replace(fabric.on_floor, attachments_measured=True)
+    measured = replace(fabric, runs=fabric.runs.with_m(runs_m), on_floor=on_floor)
     return measured, clos._replace(attached_runs_m=tuple(sorted(runs_m.items())))
 
 
@@ -278,7 +279,7 @@ def with_hosts(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> Cl
     hosts = _standing(fabric, clos, placement, problem.floor.appliances.hosts)
     if not hosts:
         return clos
-    there, names = fabric.in_service, (one.appliance.key[1] for one in hosts)
+    there, names = fabric.live.in_service, (one.appliance.key[1] for one in hosts)
     space = _beside_switches(problem, fabric, clos, placement)
     places = there.places_of(names) if there else place_hosts(placement.layout.plan, *space, hosts)
     return None if places is None else clos._replace(placement=replace(placement, hosts=places))

@@ -36,7 +36,9 @@ class AttachmentBounds:
         problem, fabric, host = self.bounds.problem, self.bounds.fabric, block.down.port
         on_leaves = [demand for demand in fabric.attachments if demand.tier == "leaf"]
         plain = (
-            fabric.span is None and not problem.sizes and all(demand.buys in ("both", "none") for demand in on_leaves)
+            fabric.runs.span is None
+            and not problem.sizes
+            and all(demand.buys in ("both", "none") for demand in on_leaves)
         )
         demands = [demand for demand in on_leaves if demand.buys == "both"]
         if not plain or not demands or any(demand.port is None for demand in demands):

@@ -110,7 +110,8 @@ def may_join_halls(problem: Problem, fabric: FabricProblem, parts: Parts, shape:
         of_spines = planes * shape.pods * shape.spines * shape.x
         kinds, switches = [*kinds, of_spines * parts.spine_up.lane.port_mbps], planes * shape.cores
     leaving = np.asarray(kinds[-1] if site.spread == "halls" else sum(kinds), dtype=float)
-    if site.spread == "halls" and len(site.halls) == TWO and fabric.in_service is None and not np.any(shape.is_uneven):
+    in_two = site.spread == "halls" and len(site.halls) == TWO
+    if in_two and fabric.live.in_service is None and not np.any(shape.is_uneven):
         leaving = leaving * (switches + switches % TWO) / (TWO * switches)
     inside = max(_fewest_inside(problem)) * of_servers / problem.servers
     return np.asarray(leaving * float(most) >= inside * (1 - ROUNDING))

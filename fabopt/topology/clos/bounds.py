@@ -91,7 +91,7 @@ class Bounds(Hardware):
     def _leaf_uses(self, port_mbps: int, protocol: str, of_last: bool) -> list[Lower]:
         """Leaf switches for server ports of a speed, each with its cost share of a port, the link left out."""
         most = self.most.on_last if of_last else self.most.on_leaf
-        share = self.share_alone if self.fabric.may_be_alike else partial(self._share_of_two_tiers, protocol)
+        share = self.share_alone if self.fabric.runs.may_be_alike else partial(self._share_of_two_tiers, protocol)
         uses = ((leaf, down) for leaf in self.switches(protocol, "leaf") for down in leaf.uses)
         return [Lower(share(*use, most), *use) for use in uses if use[1].lane.port_mbps == port_mbps]
 
@@ -206,7 +206,7 @@ class Bounds(Hardware):
     @remembered("server-leaf", "attachment-leaf")
     def _last_saving(self, nic: NicOption, protocol: str) -> Saving:
         """Most that a last group's leaves, of any type, can save."""
-        differ = self.fabric.span is not None or protocol in self.fabric.last_group.own_leaf
+        differ = self.fabric.runs.span is not None or protocol in self.fabric.leaf_groups.last.own_leaf
         lowers = self.lowers(nic.port, protocol, True) if differ and self.most.servers_in_last else []
         return Saving(lowers, nic, self.most.servers_in_last)
 
@@ -227,7 +227,7 @@ class Bounds(Hardware):
         if not self._last_may_differ(block):
             return Saving([], block.nic, 0)
         looks = block.nic, block.protocol, block.down.port, block.uplinks.port, tiers
-        differs = block.protocol in self.fabric.last_group.own_leaf
+        differs = block.protocol in self.fabric.leaf_groups.last.own_leaf
         return self._saving_under(*looks) if differs else self._saving_of([block], tiers)
 
     @remembered("server-leaf", "leaf-spine", "spine-core", "attachment-leaf")

@@ -187,8 +187,8 @@ def _shares_cages(fabric: FabricProblem, clos: ClosNetwork, kind: LinkType) -> b
 def _candidate(standing: _Standing, crossed: tuple[str, ...], ways: Mapping[str, TrunkedWay]) -> Candidate | None:
     problem, fabric, clos = standing.problem, standing.fabric, standing.clos
     choices = all_choices(_links(standing, crossed, ways))
-    if choices is not None and fabric.in_service is not None:
-        choices = with_parts_in_service(fabric.in_service, choices)
+    if choices is not None and fabric.live.in_service is not None:
+        choices = with_parts_in_service(fabric.live.in_service, choices)
     if choices is None:
         return None
     return Candidate(
@@ -358,7 +358,7 @@ def on_each_tier(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem
     In a cluster that grows such attachments are on free ports only: these are outside the ratio, dealt ones are in it.
     Beside what is in service there are variants by the load of new switches instead.
     """
-    if fabric.in_service is not None:
+    if fabric.live.in_service is not None:
         return by_load(problem, fabric)
     if all(demand.tier != "any" for demand in fabric.attachments) or len(problem.stages) > 1:
         return (fabric,)

@@ -100,12 +100,8 @@ class SwitchRivals:
     @cached_property
     def _known(self) -> Verdicts:
         fabric = self.fabric
-        rules = (
-            fabric.interchangeable,
-            fabric.rules.binding_managers,
-            fabric.rules.binding_generations is None,
-            fabric.latency,
-        )
+        managers, generations = fabric.rules.binding_managers, fabric.rules.binding_generations
+        rules = fabric.interchangeable, managers, generations is None, fabric.latency
         key = self.protocol, *rules, fabric.roce is None, self._is_timed
         return _KNOWN.of(self.problem, key, dict)
 

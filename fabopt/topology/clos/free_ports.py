@@ -104,7 +104,7 @@ def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape)
         free["spine"] = _free_on_spines(parts, shape)
     for reach in set(tiers.values()):
         # ports in service may share cages with servers
-        new = (demand for demand in tiers if fabric.in_service is None or demand.adds)
+        new = (demand for demand in tiers if fabric.live.in_service is None or demand.adds)
         ports = sum(demand.ports for demand in new if set(tiers[demand]) <= set(reach))
         fits = fits & (sum(free[tier] for tier in reach) >= ports)
     return fits
@@ -158,7 +158,7 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     if places is None:
         return None
     # those in service have changed places already, and on a floor there are no others
-    if fabric.in_service is None and (racks := clos.placement.racks_of_hosts):
+    if fabric.live.in_service is None and (racks := clos.placement.racks_of_hosts):
         places = spread_over_racks(places, racks, loads.kinds())
     placed = loads.with_places(places)
     if not keeps_cages(fabric, placed, loads.numbers):

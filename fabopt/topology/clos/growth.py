@@ -49,8 +49,8 @@ def plans_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tupl
     parts, shape, still = clos.parts, clos.shape, _still(problem, fabric, clos)
     if still is None or _stands_on_one(problem, fabric, shape):
         return ()
-    if fabric.moving is not None:
-        return tuple(_keeping(problem, fabric, clos, still, fabric.moving.fabric))
+    if fabric.live.moving is not None:
+        return tuple(_keeping(problem, fabric, clos, still, fabric.live.moving.fabric))
     if problem.case.growth.recabling == "forbid" or not _lends(parts, shape):
         return (still,)
     plans = _lending(problem, fabric, clos, still, (StageNumbers(0),))
@@ -60,7 +60,7 @@ def plans_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tupl
 
 def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> bool:
     """Whether a stage of many GPUs has one leaf and so no spine, where rule ``two-switches`` asks for two switches."""
-    planned = problem.stages[fabric.in_service is not None :]
+    planned = problem.stages[fabric.live.in_service is not None :]
     large = (stage.servers for stage in planned if stage.servers * problem.server.gpus > MOST_ON_ONE_SWITCH)
     smallest = min(large, default=0)
     return (
@@ -107,8 +107,8 @@ def _still(problem: Problem, fabric: FabricProblem, clos: ClosNetwork, spines: i
     parts, shape = clos.parts, clos.shape
     stages: list[StageNumbers] = []
     for number, stage in enumerate(problem.stages):
-        if number == 0 and fabric.in_service is not None:
-            stages.append(first_stage(fabric.in_service.fabric, stage.servers))
+        if number == 0 and fabric.live.in_service is not None:
+            stages.append(first_stage(fabric.live.in_service.fabric, stage.servers))
             _, spines, cores, _ = stages[0]
             continue
         stage_shape = replace(shape, servers=stage.servers)

@@ -40,7 +40,7 @@ def most_in_last_group(fabric: FabricProblem, servers: int) -> int:
     """Most servers of a differing last group, over the group sizes of the fabric; 0 if there is none."""
     if not fabric.last_may_differ:
         return 0
-    if fabric.span is None:  # of two groups the smaller one
+    if fabric.runs.span is None:  # of two groups the smaller one
         return servers // 2
     g = group_sizes(fabric, servers - 1)
     return int((servers - (ceil_of(servers, g) - 1) * g).max(initial=0))
@@ -83,10 +83,10 @@ class MostPorts:
     @cached_property
     def on_leaf(self) -> int:
         """Most server ports of a leaf, a differing last group left out."""
-        if self._fabric.span is None:
+        if self._fabric.runs.span is None:
             return MOST_PORTS
         return int(
-            self.in_groups(np.array(min(self._servers - self._fabric.last_may_differ, self._fabric.span.group[1])))
+            self.in_groups(np.array(min(self._servers - self._fabric.last_may_differ, self._fabric.runs.span.group[1])))
         )
 
     def in_groups(self, g: Ints) -> Ints:
@@ -168,7 +168,7 @@ class Hardware(LinkBounds):
 
     def _rivals(self, protocol: str, of_leaves: bool = False) -> SwitchRivals:
         return SwitchRivals(
-            self.problem, self.fabric, protocol, of_leaves and protocol in self.fabric.last_group.own_leaf
+            self.problem, self.fabric, protocol, of_leaves and protocol in self.fabric.leaf_groups.last.own_leaf
         )
 
     def _undominated_uses(self, uses: list[SwitchUse], protocol: str, of_leaves: bool = False) -> list[SwitchUse]:
@@ -216,7 +216,7 @@ class Hardware(LinkBounds):
 
     def last_leaves(self, block: Block) -> list[SwitchUse]:
         """Other leaf types for the last group of a block, whose cages take the same parts as the block's."""
-        if not self.most.servers_in_last or block.protocol not in self.fabric.last_group.own_leaf:
+        if not self.most.servers_in_last or block.protocol not in self.fabric.leaf_groups.last.own_leaf:
             return []
         alike = self.leaves_with(block.protocol, block.down.port, block.uplinks.port)
         joined = block.leaf.peers is not None

@@ -16,7 +16,8 @@ from fabopt.network.free_ports import SwitchesOfPlane
 from fabopt.parts.nic_offers import are_sold
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.live import UPLINKS, InService
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.structure import Structure
@@ -29,7 +30,6 @@ from fabopt.topology.clos.stage_links import peer_use
 from fabopt.units import ceil_div
 
 # Cables that tell the pods of a network from those of another, and the tiers of one without pods.
-UPLINKS = "leaf-spine"
 TWO = 2
 
 
@@ -146,12 +146,13 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     same where stripes are uneven; no fewer of each where others may move and these never do; and whether the spines
     of a pod are all that it joins. Rules ``base_stays`` and ``pod_joins_spines``.
     """
-    if fabric.joined is not None and spines != fabric.joined.per_plane:
+    joined, held = fabric.live.joined, fabric.live.holds_uplinks
+    if joined is not None and spines != joined.per_plane:
         return False
-    if fabric.moving is not None and UPLINKS in fabric.moving.held:
-        old, of_leaf = fabric.moving.fabric.clos, fabric.moving.fabric.tiers[0].up_ports
+    if held is not None:
+        old, of_leaf = held.clos, held.tiers[0].up_ports
         return spines >= old.spines_per_pod and uplinks >= of_leaf and uplinks // spines >= old.links_per_pair
-    there = None if fabric.in_service is None else fabric.in_service.fabric
+    there = fabric.live.stays
     if there is None or there.clos.tiers == 1:
         return True
     pair, now = there.clos.links_per_pair, (there.tiers[0].up_ports, there.clos.spines_per_pod)
@@ -161,9 +162,10 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
 
 def keeps_uplinks(fabric: FabricProblem, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> bool:
     """Whether leaves have the planes and cages of cables in service that never move, where others may."""
-    if fabric.moving is None:
+    moving = fabric.live.moving
+    if moving is None:
         return True
-    there, held = fabric.moving.fabric, fabric.moving.held
+    there, held = moving.fabric, moving.held
     own, is_same = there.tiers[0], leaf.item.id == there.tiers[0].id and nic.planes == there.planes
     same_up = UPLINKS not in held or own.up is None or (is_same and _is_same(own.up, up))
     return same_up and ("server-leaf" not in held or (is_same and _is_same(own.down, down)))
@@ -175,12 +177,13 @@ def pods_in_service(fabric: FabricProblem, rail_pods: bool, leaves: int, least: 
     ``least``, ``most``: those that there may be otherwise; of pods that differ from those in service none. ``leaves``:
     of a group in a pod. Where uplinks never move, a pod has the leaves of one in service.
     """
-    if fabric.moving is not None and UPLINKS in fabric.moving.held:
-        old = fabric.moving.fabric.clos
+    held, stays = fabric.live.holds_uplinks, fabric.live.stays
+    if held is not None:
+        old = held.clos
         of_group = 1 if old.pod_of == "rail" else old.ports_per_server // old.ports_per_server_per_leaf
         groups = old.groups if old.tiers == TWO else min(old.groups, old.groups_per_pod)
         return np.maximum(least, ceil_div(of_group * groups, leaves)), most
-    there = None if fabric.in_service is None else fabric.in_service.fabric.clos
+    there = None if stays is None else stays.clos
     if there is None or there.tiers == 1:
         return least, most
     if rail_pods != (there.tiers > 2 and there.pod_of == "rail"):
@@ -212,7 +215,7 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
     """Switches of ports of attachments in service, by their numbers in a network that goes on: on free ports those of
     the file, others as they were dealt over its leaves.
     """
-    there = fabric.in_service
+    there = fabric.live.in_service
     if there is None or not there.attached:
         return {}
     structure, free = there.whole.clos, there.whole.free_ports
@@ -257,7 +260,7 @@ def most_at(fabric: FabricProblem, stage_shape: Shape, clos: ClosNetwork, of_las
 def most_above(fabric: FabricProblem, stage_shape: Shape, nic: NicOption) -> int:
     """Most ports of a spine that count in its ratio at a stage, with those in service; 0 without spines."""
     most = int(stage_shape.spine_down) if stage_shape.spines else 0
-    if not most or fabric.in_service is None:
+    if not most or fabric.live.in_service is None:
         return most
     numbers = numbers_of(nic, stage_shape)
     on_spines = _counted_on(fabric, numbers, "spine", {})
@@ -279,7 +282,7 @@ def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> b
     """Whether attachments in service share cages of leaves with servers at last as they do now: where servers come to
     a leaf with such ports, they fill whole cages before and after.
     """
-    there, lanes = fabric.in_service, clos.parts.leaf_down.lane.ports
+    there, lanes = fabric.live.in_service, clos.parts.leaf_down.lane.ports
     if there is None or lanes == 1:
         return True
     hosts = {
@@ -296,8 +299,8 @@ def keeps_cages(fabric: FabricProblem, clos: ClosNetwork, now: ClosNumbers) -> b
 
 def with_switches_in_service(fabric: FabricProblem, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Candidates whose managed twins are those in service; unchanged without a base."""
-    if fabric.in_service is None:
+    if fabric.live.in_service is None:
         return tuple(candidates)
-    managers = fabric.in_service.fabric.subnet_manager
+    managers = fabric.live.in_service.fabric.subnet_manager
     twins = () if managers is None else managers.twins
     return tuple(candidate for candidate in candidates if candidate.twins == twins)

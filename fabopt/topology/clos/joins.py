@@ -14,7 +14,7 @@ from fabopt.problem.problem import Problem
 
 def run_of(fabric: FabricProblem, kind: str) -> float:
     """Run in metres of a kind of links: ``server-leaf``, ``attachment-leaf``, ``leaf-spine``, ..."""
-    return fabric.runs_m[kind]
+    return fabric.runs.m[kind]
 
 
 def runs_differ(problem: Problem, fabric: FabricProblem, kind: str) -> bool:
@@ -24,9 +24,9 @@ def runs_differ(problem: Problem, fabric: FabricProblem, kind: str) -> bool:
     Runs of attachments are such where they are measured, until their switches are in racks.
     """
     if kind.startswith("attachment-"):
-        return problem.site.measures_attachments and not fabric.attachments_measured
-    pods_differ = kind == "leaf-spine" and fabric.span is not None and not fabric.span.alike
-    return fabric.is_open or pods_differ or not problem.site.runs_are_alike
+        return problem.site.measures_attachments and not fabric.on_floor.attachments_measured
+    pods_differ = kind == "leaf-spine" and fabric.runs.span is not None and not fabric.runs.span.alike
+    return fabric.runs.are_open or pods_differ or not problem.site.runs_are_alike
 
 
 def joins_of(

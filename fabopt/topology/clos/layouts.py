@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fabopt.floor.arrangements import Anywhere, InLayout, InPlaces
+from fabopt.floor.arrangements import Anywhere, Arrangement, InLayout, InPlaces
 from fabopt.floor.group_runs import counted_m
 from fabopt.floor.layouts import BESIDE_SERVERS, IN_SERVER_RACKS, Layout, Pins, ServerSize, layouts, racks_for
 from fabopt.floor.loads import RackLoad, added, load_of_server, load_of_switch
@@ -46,7 +46,7 @@ SPREADS: Final = (2, 4, 8, 16)
 
 def spread(fabric: FabricProblem) -> FabricProblem:
     """The fabric anywhere on the floor, with bounds that know how far apart the servers of a leaf are at least."""
-    return replace(fabric, arrangement=Anywhere("spread"))
+    return _stands(fabric, Anywhere("spread"))
 
 
 def in_layouts(problem: Problem, fabric: FabricProblem, worth_it: Sequence[Layout]) -> tuple[FabricProblem, ...]:
@@ -172,7 +172,7 @@ def in_places(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem, .
 
 def _free_in(problem: Problem, fabric: FabricProblem, permitted: tuple[OpenLayout, ...]) -> FabricProblem:
     nearest_m = min(float(layout.nearest_leaf_m.min()) for layout in permitted)
-    return replace(_with_runs(problem, fabric, {"server-leaf": nearest_m}), arrangement=InPlaces(permitted))
+    return _stands(_with_runs(problem, fabric, {"server-leaf": nearest_m}), InPlaces(permitted))
 
 
 def _server_size(problem: Problem) -> ServerSize:
@@ -194,7 +194,11 @@ def _equal_share(problem: Problem, fabric: FabricProblem) -> Share:
 def _pins(problem: Problem, fabric: FabricProblem) -> Pins:
     """The racks that the case names for switches of the fabric, by tier from 0."""
     plan = problem.floor.plan
-    return {TIER_ROLES.index(tier): plan.indices(racks) for tier, racks in fabric.racks.items()}
+    return {TIER_ROLES.index(tier): plan.indices(racks) for tier, racks in fabric.on_floor.pins.items()}
+
+
+def _stands(fabric: FabricProblem, arrangement: Arrangement) -> FabricProblem:
+    return replace(fabric, on_floor=replace(fabric.on_floor, arrangement=arrangement))
 
 
 def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]) -> FabricProblem:
@@ -202,7 +206,7 @@ def _with_runs(problem: Problem, fabric: FabricProblem, runs_m: dict[str, float]
     bounds.
     """
     counted = {kind: counted_m(problem.item_table.lengths_m, run_m) for kind, run_m in runs_m.items()}
-    return replace(fabric, runs_m={**fabric.runs_m, **counted})
+    return replace(fabric, runs=fabric.runs.with_m(counted))
 
 
 def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
@@ -212,17 +216,17 @@ def in_layout(problem: Problem, fabric: FabricProblem, layout: Layout) -> Fabric
         "leaf-spine": layout.least_switch_m,
         "spine-core": layout.plan.least_m,
     }
-    return replace(_with_runs(problem, fabric, least), arrangement=InLayout(layout, "measured"))
+    return _stands(_with_runs(problem, fabric, least), InLayout(layout, "measured"))
 
 
 def before_placing(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
     """The fabric in a layout, with bounds for which no spine has to be placed."""
-    return replace(in_layout(problem, fabric, layout), arrangement=InLayout(layout, "nearest"))
+    return _stands(in_layout(problem, fabric, layout), InLayout(layout, "nearest"))
 
 
 def with_typical_runs(problem: Problem, fabric: FabricProblem, layout: Layout) -> FabricProblem:
     """The fabric with the median runs of a layout: to estimate with, not to prove."""
-    return replace(_with_runs(problem, fabric, layout.typical_runs_m), arrangement=InLayout(layout, "alike"))
+    return _stands(_with_runs(problem, fabric, layout.typical_runs_m), InLayout(layout, "alike"))
 
 
 class SwitchSums(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.assemblies import Assembly
-from fabopt.problem.fabric import InService
+from fabopt.problem.live import InService
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.topology.clos import classes, step_deadline
 from fabopt.topology.clos.attachment_bounds import AttachmentBounds
@@ -82,8 +82,8 @@ class Leaves:
         # what sizes follow from beside the hardware
         fabric, groups, pairs = self.fabric, self.fabric.leaf_groups, self.fabric.pairs
         self.rules = (
-            self.problem.servers, groups_wanted(fabric), fabric.runs_m["server-leaf"], fabric.tiers_of_own_last,
-            groups.aligned, groups.by_rail, fabric.last_group.kind, groups.servers, fabric.resilience,
+            self.problem.servers, groups_wanted(fabric), fabric.runs.m["server-leaf"], fabric.tiers_of_own_last,
+            groups.aligned, groups.by_rail, fabric.leaf_groups.last.kind, groups.servers, fabric.resilience,
             pairs.are_wanted, pairs.may_be_apart, TWO_SWITCHES in fabric.rules.kept, pairs.are_joined,
         )  # fmt: skip
 
@@ -91,7 +91,7 @@ class Leaves:
         """Offer every candidate of a block that stays below the cutoff."""
         if not self.spines.stacks.may_be(block):
             return
-        there = self.fabric.in_service
+        there = self.fabric.live.in_service
         if there is not None:
             block = block._replace(last=last_leaf_of(there.fabric, there.leaves))
             if not same_hardware(there.fabric, block.parts):
@@ -100,7 +100,7 @@ class Leaves:
                 self._beside_own_group(block, there)
                 return
         differs = self._last_may_differ(block)
-        alike = self._sizes(block, self.rules) if self.fabric.may_be_alike else []
+        alike = self._sizes(block, self.rules) if self.fabric.runs.may_be_alike else []
         worth = WorthOfLeaves(self.bounds, block, self.cutoff.limit)
         for shape, cost in alike:
             self.sizes_met = True

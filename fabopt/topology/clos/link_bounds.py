@@ -46,7 +46,7 @@ class SpreadBounds(FloorBounds):
 
     def __init__(self, problem: Problem, fabric: FabricProblem, links_by_class: LinksByClass) -> None:
         super().__init__(problem, links_by_class)
-        self._runs_m = fabric.runs_m
+        self._runs_m = fabric.runs.m
         self._sums: dict[LinkEnds, Floats] = {}
 
     @cached_property
@@ -126,7 +126,7 @@ class LinkBounds:
         self.runs = self._run_bounds()
 
     def _run_bounds(self) -> RunBounds:
-        match self.fabric.arrangement:
+        match self.fabric.on_floor.arrangement:
             case InLayout(layout, "measured"):
                 return LayoutBounds(self.problem, layout, self.links_by_class)
             case InLayout(layout, "nearest"):
@@ -136,7 +136,7 @@ class LinkBounds:
             case InPlaces(layouts):
                 return PlacesBounds(self.problem, self.fabric, layouts, self.links_by_class)
             case _:
-                return FlatBounds(self.fabric.runs_m, self.link_at)
+                return FlatBounds(self.fabric.runs.m, self.link_at)
 
     def joins(self, near: PortType, far: PortType, kind: str, protocol: str) -> tuple[Assembly, ...]:
         """Assemblies of a kind of link, over its run."""
@@ -150,7 +150,7 @@ class LinkBounds:
         """Least cost of a link, with its share of parts that several links have in common."""
         if kind == "server-leaf":
             return self.runs.server_link(near, far, protocol)
-        return self.link_at(near, far, self.fabric.runs_m[kind], protocol, kind)
+        return self.link_at(near, far, self.fabric.runs.m[kind], protocol, kind)
 
     def least_uplink(self, up: PortType, spine: SwitchUse, protocol: str) -> Floats:
         """Least mean cost of a leaf's link to spines, with its share of parts that several links have in common."""
@@ -185,7 +185,7 @@ class LinkBounds:
 
     @cached_property
     def _differ(self) -> Mapping[str, bool]:
-        return {kind: runs_differ(self.problem, self.fabric, kind) for kind in self.fabric.runs_m}
+        return {kind: runs_differ(self.problem, self.fabric, kind) for kind in self.fabric.runs.m}
 
     def link_at(self, near: PortType, far: PortType, run_m: float, protocol: str, kind: str = "server-leaf") -> Floats:
         """Least cost of a link over a run (or, where runs differ, a longer one); infinite past the longest part on

@@ -136,7 +136,7 @@ class _Reach:
         groups, left = divmod(above.leaves, way.ports // way.k)
         way = way._replace(most=way.most // way.groups * groups * above.pods, groups=groups * above.pods)
         fits = [k for k in range(1, way.ports + 1) if way.ports % k == 0 and way.ports // k <= left]
-        if not self.fabric.last_group.may_be_one_leaf and way.k != way.ports:
+        if not self.fabric.leaf_groups.last.may_be_one_leaf and way.k != way.ports:
             fits = [k for k in fits if k != way.ports]
         for k in fits if groups else ():
             last = min(way.most // way.groups, way.room // k)

@@ -13,7 +13,8 @@ from fabopt.network.clos_shape import greater, lesser
 from fabopt.network.staying import StandingClos, standing_of
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
-from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.live import InService
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.in_service import CableKind
@@ -30,15 +31,15 @@ class MoveBounds:
     """Least cost of moves, 0 where nothing may move. Arrays have shape (metrics, rows)."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, costs: Costs) -> None:
-        self.may_move = fabric.moving is not None
+        self.may_move = fabric.live.moving is not None
         items = (problem.item_table.item(name) for name in (MOVED_CABLE, MOVED_DEVICE))
         self._cable, self._device = map(costs.of, items)
         # switches may be of other products than a candidate is sized with, and stages may have other uplinks
         self._is_open = fabric.interchangeable is not None
         self._is_staged = len(problem.stages) > 1
-        if fabric.moving is not None:
-            self._moving: InService = fabric.moving
-            self._there: StandingClos = standing_of(fabric.moving.fabric, fabric.moving.servers)
+        if fabric.live.moving is not None:
+            self._moving: InService = fabric.live.moving
+            self._there: StandingClos = standing_of(fabric.live.moving.fabric, fabric.live.moving.servers)
 
     def of_block(self, block: Block) -> Floats:
         """Least cost of the NICs, leaves, links of servers and tiers that no size of a block keeps, shape (metrics,);

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from fabopt.network.staying import StandingClos, StandingTier, Staying, equipped_with, standing_of
 from fabopt.parts.assemblies import Mode
-from fabopt.problem.fabric import FabricProblem, InService
+from fabopt.problem.fabric import FabricProblem
+from fabopt.problem.live import InService
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE, FabricDesign, LinkRow, NicUse
 from fabopt.schema.in_service import Base, CableKind, DeviceKind, FabricMoves
@@ -37,9 +38,9 @@ def with_moves(problem: Problem, fabric: FabricProblem, candidates: Sequence[Can
     """Candidates with the moves of what is in service, once for each set of kinds of cables that stay; without those
     that move what never moves. Unchanged where nothing may; none where there are fewer servers than in service.
     """
-    if fabric.moving is None:
+    if fabric.live.moving is None:
         return tuple(candidates)
-    if problem.stages[0].servers < fabric.moving.servers:
+    if problem.stages[0].servers < fabric.live.moving.servers:
         return ()
     return tuple(moving for candidate in candidates for moving in _Moving(problem, fabric, candidate).variants())
 
@@ -68,10 +69,10 @@ class _Moving:
     """A candidate beside what is in service."""
 
     def __init__(self, problem: Problem, fabric: FabricProblem, candidate: Candidate) -> None:
-        assert fabric.moving is not None and problem.case.base is not None
+        assert fabric.live.moving is not None and problem.case.base is not None
         self.problem, self.fabric, self.candidate = problem, fabric, candidate
-        self.there, self.servers, self.base = fabric.moving.fabric, fabric.moving.servers, problem.case.base
-        self.there_are = fabric.moving.cables
+        self.there, self.servers, self.base = fabric.live.moving.fabric, fabric.live.moving.servers, problem.case.base
+        self.there_are = fabric.live.moving.cables
         service = standing_of(self.there, self.servers)
         planned = _planned(problem, fabric, candidate)
         self.staying = None if planned is None else Staying(service, planned)

@@ -97,7 +97,7 @@ def clos_of(fabric: FabricProblem, parts: Parts, shape: Shape) -> ClosNetwork:
     counted = busiest_leaves(fabric, shape)
     return ClosNetwork(
         parts, shape, int(counted.most), occupied, _reserve(fabric, occupied), above,
-        placement=FlatPlacement(fabric.runs_m),
+        placement=FlatPlacement(fabric.runs.m),
         last_ports=int(counted.of_last), last_occupied=last, last_reserved=_reserve(fabric, last),
     )  # fmt: skip
 
@@ -110,9 +110,9 @@ def _reserve(fabric: FabricProblem, occupied: int) -> int:
 
 def placed_in(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> ClosNetwork | None:
     """A Clos with its switches in the racks of the arrangement, if it has any; None if they do not fit."""
-    if not isinstance(fabric.arrangement, InLayout):
+    if not isinstance(fabric.on_floor.arrangement, InLayout):
         return clos
-    placement = in_racks(problem, fabric, fabric.arrangement.layout, clos.parts, clos.shape)
+    placement = in_racks(problem, fabric, fabric.on_floor.arrangement.layout, clos.parts, clos.shape)
     return None if placement is None else clos._replace(placement=placement)
 
 

@@ -34,7 +34,7 @@ def ports_on_leaves(fabric: FabricProblem, nic: NicOption) -> Iterator[tuple[int
     for k in [k for k in allowed if fabric.leaf_groups.may_share(k)]:
         for last in allowed:
             alone = last == ports != k
-            if (not nic.apart or last == k) and (not alone or fabric.last_group.may_be_one_leaf):
+            if (not nic.apart or last == k) and (not alone or fabric.leaf_groups.last.may_be_one_leaf):
                 yield k, last
 
 
@@ -133,11 +133,11 @@ def with_last_uplinks(bounds: Bounds, block: Block, shape: Shape) -> tuple[Ints,
     fewest = ceil_of(shape.own_u, shape.spines)
     last = block.of_last
     most = uplinks_that_fit(last.leaf, last.down, last.uplinks, _down_ports(bounds, shape)) // shape.spines
-    if fabric.in_service is not None and (own := fabric.in_service.fabric.clos.last_group) is not None:
+    if fabric.live.in_service is not None and (own := fabric.live.in_service.fabric.clos.last_group) is not None:
         kept = np.flatnonzero((fewest <= own.links_per_pair) & (own.links_per_pair <= most))
         return kept, replace(shape.take(kept), own_u=own.links_per_pair * shape.spines[kept])
     if not fabric.resilience and not (demands is not None and demands.headroom):
-        lanes = 1 if isinstance(fabric.arrangement, Anywhere) else block.uplinks.lane.ports
+        lanes = 1 if isinstance(fabric.on_floor.arrangement, Anywhere) else block.uplinks.lane.ports
         enough = ceil_of(fewest, lanes) * lanes
         if demands is not None and demands.deadline is not None:
             enough = np.maximum(enough, _links_that_slow_nothing(fabric, shape))

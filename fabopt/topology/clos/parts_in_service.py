@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from fabopt.problem.fabric import InService
+from fabopt.problem.live import InService
 from fabopt.schema.fabric_design import LinkRow
 from fabopt.topology.candidate import Choice, Option, RowShare
 from fabopt.units import grouped

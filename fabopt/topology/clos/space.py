@@ -105,7 +105,7 @@ class ClosSpace:
         Without ``ties`` the search ends once no candidate can cost less than the least met.
         """
         cutoff = Cutoff(self.caps, slack, self.prune, sizing, self._admits, self.should_stop)
-        if self.fabric.span is None or self.lowest_bound <= cutoff.limit:
+        if self.fabric.runs.span is None or self.lowest_bound <= cutoff.limit:
             leaves = [Leaves(bounds, cutoff, False) for bounds in self.parts]
             self._expand_all(cutoff, leaves, ties=ties)
         return cutoff.close()
@@ -134,8 +134,8 @@ class ClosSpace:
         of_vendors = vendors_that_do(self.problem, fabric) if self.prune else None
         timed = fabric.figure_demands is not None and fabric.figure_demands.deadline is not None
         striped = not fabric.leaf_groups.is_even and bool(fabric.figure_demands or fabric.resilience)
-        there, servers = fabric.in_service, self.problem.first_servers
-        moving, base = fabric.moving, self.problem.case.base
+        there, servers = fabric.live.in_service, self.problem.first_servers
+        moving, base = fabric.live.moving, self.problem.case.base
         in_halls = fabric.ratios.hall is not None
         if not timed and not striped and of_vendors is None and there is None and moving is None and not in_halls:
             return None
@@ -227,7 +227,7 @@ class ClosSpace:
         """Lower bound of the leaf uplinks that the ratio asks for, with all tiers above; only that for any racks where
         it is above ``most`` already.
         """
-        if not self.fabric.may_be_alike:  # there a bound of leaves alone has them already
+        if not self.fabric.runs.may_be_alike:  # there a bound of leaves alone has them already
             return 0.0
         nic = block.nic
         ports_mbps = nic.ports_per_server * nic.port.lane.port_mbps
@@ -317,7 +317,7 @@ class ClosFamily:
             for variant, parts in pods_together(problem, placed, self.name)
         ]
         alike, differing = (
-            [space for space in spaces if space.fabric.may_be_alike is first] for first in (True, False)
+            [space for space in spaces if space.fabric.runs.may_be_alike is first] for first in (True, False)
         )
         if len(alike) > 1:
             alike.sort(key=lambda space: space.lowest_bound)

@@ -87,7 +87,7 @@ class Spines:
 
     def _spine_counts(self, shape: Shape) -> tuple[Ints, Ints]:
         """Row and number of spines, for every number over which the uplinks can be spread."""
-        if self.plain and self.fabric.joined is None:
+        if self.plain and self.fabric.live.joined is None:
             return np.arange(shape.u.size), shape.u
         rows: list[int] = []
         spines: list[int] = []

@@ -199,7 +199,7 @@ class EarlyCosts:
 
     def _least_link(self, costs: Costs, near: PortType, far: PortType, kind: str, protocol: str) -> float:
         trunked = kind in self.problem.case.site.trunked
-        run_m = 0.0 if trunked else self.fabric.runs_m[kind]  # a link through trunks has at least a jumper
+        run_m = 0.0 if trunked else self.fabric.runs.m[kind]  # a link through trunks has at least a jumper
         key = (near, far, run_m, protocol, kind, trunked or runs_differ(self.problem, self.fabric, kind))
         if key not in costs.least_links:
             joins = (

@@ -44,7 +44,9 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     stays = "no device or cable" if case.site.has_floor else "no cable"
     goes_on = f"no design goes on from what is in service, with more of its parts, where {stays} of it moves"
     why = "; ".join([goes_on, *_full_tiers(inquiry), *_shorter_runs(inquiry), *_sold_no_more(inquiry)])
-    anew = case.model_copy(update={"base": None, "stages": case.stages[1:]})
+    at_once = tuple(fabric.model_copy(update={"attachments": tuple(
+        one.model_copy(update={"adds": ()}) for one in fabric.attachments)}) for fabric in case.fabrics)  # fmt: skip
+    anew = case.model_copy(update={"base": None, "stages": case.stages[1:], "fabrics": at_once})
     if _may_price_moves(anew, base):
         free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
         detail = f"{why}; where all of it may move, priced at nothing here, there is a design: give your own prices"

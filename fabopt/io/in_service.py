@@ -60,9 +60,10 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
         said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
         site = site.model_copy(update={"distances_m": said})
     if base.move is not None:
-        return case.model_copy(update={"base": base, "site": site})
+        fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
+        return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics})
     going_on = (with_counts(_with_peer_links(fabric, told), told) for fabric in case.fabrics)
-    fabrics = tuple(_with_attachments(fabric, told) for fabric in going_on)
+    fabrics = tuple(_with_attachments(fabric, told, stays=True) for fabric in going_on)
     staged = {"stages": (_in_service(told), *stages), "servers": None, "gpus": None, "joins": joins}
     return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics, **staged})
 
@@ -82,11 +83,15 @@ def _with_peer_links(fabric: Fabric, base: LiveDesign) -> Fabric:
     return fabric if there.peer_links is None else fabric.model_copy(update={"pairing": PEER_LINK})
 
 
-def _with_attachments(fabric: Fabric, base: LiveDesign) -> Fabric:
-    """A fabric with the attachments in service before those that the first stage after them brings."""
+def _with_attachments(fabric: Fabric, base: LiveDesign, stays: bool = False) -> Fabric:
+    """A fabric with the attachments in service before those that are new, which come with the stage after it where it
+    stays.
+    """
     there = tuple(map(partial(_where_it_stands, base, fabric.name), base.attachments(fabric.name)))
     names = {one.name for one in there}
-    new = (one.model_copy(update={"adds": (0, one.ports)}) for one in fabric.attachments if one.name not in names)
+    new = [one for one in fabric.attachments if one.name not in names]
+    if stays:
+        new = [one.model_copy(update={"adds": (0, one.ports)}) for one in new]
     return fabric.model_copy(update={"attachments": (*there, *new)})
 
 

@@ -156,7 +156,7 @@ class Staying:
         """Servers in service by server: first those of a leaf's own group, then the others where there is room."""
         rows = np.full(self.planned.servers, NOTHING)
         old, new = self.service.structure.servers_per_group, self.planned.structure.servers_per_group
-        for group, kept in enumerate(self._servers_kept.tolist() if self._may_stay("server-leaf") else ()):
+        for group, kept in enumerate(self._servers_kept.tolist() if self.may_stay("server-leaf") else ()):
             rows[group * new : group * new + kept] = group * old + np.arange(kept)
         rest = np.setdiff1d(np.arange(self.service.servers), rows)
         rows[np.flatnonzero(rows == NOTHING)[: len(rest)]] = rest
@@ -227,9 +227,11 @@ class Staying:
         old, new = self.service.nic, self.planned.nic
         return self.service.servers * min(int(str(old[1])), int(str(new[1]))) if old[0] == new[0] else 0
 
-    def _may_stay(self, kind: str) -> bool:
+    def may_stay(self, kind: str) -> bool:
         """Whether links of a kind join the same cages of the same products as in service."""
         near, far = kind.split("-")
+        if near == "attachment":
+            return self._keeps(far) and self.service.tiers[far].down == self.planned.tiers[far].down
         if near == "server":
             same = self.service.nic == self.planned.nic and self._keeps(far)
             same = same and self.service.tiers[far].down == self.planned.tiers[far].down
@@ -268,7 +270,7 @@ class Staying:
 
     def links(self, kind: str) -> int:
         """Links of a kind in service that stay, over all planes."""
-        if not self._may_stay(kind):
+        if not self.may_stay(kind):
             return 0
         planes, new = self.planned.planes, self.planned.structure
         if kind == "server-leaf":

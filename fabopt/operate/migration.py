@@ -87,7 +87,7 @@ class Migration:
     def __init__(self, base: Wiring, wiring: Wiring) -> None:
         self.base = base
         self.old, self.new = _cables(base), _cables(wiring)
-        self._rails = _RailsOfServers(base)
+        self._rails = _RailsOfServers(base, wiring)
         self.cabled = dict(self.old)
         self._taken = Counter(port for cable in self.old.values() for port in cable.ports)
         self.steps: list[MigrationStep] = []
@@ -188,10 +188,15 @@ class Migration:
 
 
 def _cables(wiring: Wiring) -> dict[str, MovingCable]:
-    """Cables by their labels, in the order of their rows."""
+    """Cables by their labels, in the order of their rows; a port of an attachment for which none is bought has one of
+    its name.
+    """
     links, names, devices = wiring.links, wiring.cables.name, wiring.devices
-    cabled = np.flatnonzero(links.cable != NOTHING).tolist()
-    of_cables = grouped((names[links.cable[row]], row) for row in cabled)
+    labels = [
+        names[cable] if cable != NOTHING else f"{devices.name[a]} {port}"
+        for cable, a, port in zip(links.cable.tolist(), links.a.tolist(), wiring.a_port, strict=True)
+    ]
+    of_cables = grouped((label, row) for row, label in enumerate(labels))
     cables = {}
     for name, rows in of_cables.items():
         ends = tuple(
@@ -203,21 +208,28 @@ def _cables(wiring: Wiring) -> dict[str, MovingCable]:
 
 
 def _window_of(wiring: Wiring, row: int) -> tuple[int, int]:
-    """The rail of a link's leaf; cables above spines come after all rails, by their spine's plane."""
+    """The rail of a link's leaf; cables that end at spines alone come after all rails, by their spine."""
     links, devices = wiring.links, wiring.devices
     kind, a, b = KINDS[int(links.kind[row])], int(links.a[row]), int(links.b[row])
-    leaf = b if kind == "server-leaf" else a
-    if kind == "spine-core":
-        return 1, leaf
+    leaf = b if kind in ("server-leaf", "attachment-leaf") else a
+    if kind in ("spine-core", "attachment-spine"):
+        return 1, b if kind == "attachment-spine" else a
     return 0, int(devices.plane[leaf]) * (1 + int(devices.rail.max())) + int(devices.rail[leaf])
+
+
+def _servers_and_switches(wiring: Wiring) -> tuple[set[str], set[str]]:
+    """Names of servers, and of switches."""
+    named = grouped(zip(wiring.devices.role, wiring.devices.name, strict=True))
+    servers, _ = (set(named.pop(role, ())) for role in ("server", "attachment"))
+    return servers, {name for names in named.values() for name in names}
 
 
 class _RailsOfServers:
     """Which ports of the servers in service reach the others of their plane, step by step."""
 
-    def __init__(self, base: Wiring) -> None:
-        roles = zip(base.devices.name, base.devices.role, strict=True)
-        self.servers = {name for name, role in roles if role == "server"}
+    def __init__(self, base: Wiring, wiring: Wiring) -> None:
+        (self.servers, there), (_, planned) = map(_servers_and_switches, (base, wiring))
+        self.switches = there | planned
         self.pairs: Counter[tuple[str, str]] = Counter()
         self.leaf_of: dict[tuple[str, str], str] = {}
         self.rails: set[tuple[str, str]] = set()
@@ -246,7 +258,7 @@ class _RailsOfServers:
                 self.leaf_of.pop((a, a_port), None)
                 if by > 0:
                     self.leaf_of[a, a_port] = b
-            else:
+            elif a in self.switches:
                 before = self.pairs[a, b]
                 self.pairs[a, b] += by
                 changed |= not before or not self.pairs[a, b]

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
-from fabopt.schema.fabric_design import FabricDesign, StageStructure
+from fabopt.schema.fabric_design import FabricDesign, LinkRow, StageStructure
 from fabopt.schema.in_service import CABLE_KINDS, CableKind, Joins, LiveFile
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.schema.tiers import StandInUse, TierUse
-from fabopt.units import ceil_div, summed
+from fabopt.units import ceil_div, grouped, summed
 
 
 def all_live(said: LiveFile | None) -> Iterator[tuple[LiveFile, Design]]:
@@ -132,9 +132,10 @@ class KindAt(NamedTuple):
 
 
 def cables_at(design: Design, designed: FabricDesign, number: int) -> Mapping[CableKind, KindAt]:
-    """What joins servers and switches of a Clos without attachments at a stage, by kind of links.
+    """What joins servers, attachments and switches of a Clos at a stage, by kind of links.
 
-    Of kinds whose cables have several links, which may be cabled in part, the first has what is left of the bill.
+    Of kinds whose cables have several links, which may be cabled in part, the first has what is left of the bill. A
+    port of an attachment for which no cable is bought has one of its own.
     """
     there, stages = fabric_at(designed, number), [stage.name for stage in design.stages[: number + 1]]
     ports = there.planes * there.clos.ports_per_server
@@ -142,7 +143,7 @@ def cables_at(design: Design, designed: FabricDesign, number: int) -> Mapping[Ca
     kinds, several = dict[CableKind, KindAt](), list[CableKind]()
     for kind, joined in zip(CABLE_KINDS, links, strict=False):
         rows = [row for row in designed.links if f"{row.from_}-{row.to}" == kind]
-        cables = sum(part.quantity for row in rows for part in row.parts if part.end is None)
+        cables = sum(map(_cables_of, rows))
         if cables and joined:
             of_all = sum(row.count for row in rows)
             kinds[kind] = KindAt(joined, ceil_div(joined * cables, of_all))
@@ -151,10 +152,22 @@ def cables_at(design: Design, designed: FabricDesign, number: int) -> Mapping[Ca
         row.in_use for row in design.bom
         if row.fabric == designed.name and row.stage in stages and row.kind in ("cable", "fibre")
     )  # fmt: skip
+    live = [row for row in designed.links if row.stages is None or not set(stages).isdisjoint(row.stages)]
+    attached = grouped((f"{row.from_}-{row.to}", row) for row in live if row.attachment is not None)
     if several:
         others = sum(of.cables for kind, of in kinds.items() if kind != several[0])
+        others += sum(map(_cables_of, (row for rows in attached.values() for row in rows)))
         kinds[several[0]] = kinds[several[0]]._replace(cables=units - others)
+    for kind in CABLE_KINDS:
+        if own := attached.get(kind):
+            cables = sum(_cables_of(row) if row.parts else row.count for row in own)
+            kinds[kind] = KindAt(sum(row.count for row in own), cables)
     return kinds
+
+
+def _cables_of(row: LinkRow) -> int:
+    """Cables and fibres of a row."""
+    return sum(part.quantity for part in row.parts if part.end is None)
 
 
 def nics_at(designed: FabricDesign, stages: Collection[str], servers: int) -> Counter[str]:

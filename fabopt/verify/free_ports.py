@@ -123,9 +123,12 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
 
 
 def in_service_of(fabric: FabricEvidence, attachment: Attachment) -> int:
-    """Ports of an attachment that a case's base has: they are where ``base_stays`` proves that they were."""
-    if fabric.evidence.case.base is None:
-        return 0
+    """Ports of an attachment that a case's base has: they are where ``base_stays`` proves that they were, or counts
+    what moves.
+    """
+    base = fabric.evidence.case.base
+    if base is None or base.move is not None:
+        return 0 if base is None else base.attached(fabric.designed.name).get(attachment.name, 0)
     return attachment.adds[0] if attachment.adds else attachment.ports
 
 
@@ -158,8 +161,11 @@ def _guest(fabric: FabricEvidence, attachment: Attachment) -> Guest:
     is_on_spines = {tier for tier, _ in places} == {"spine"}
     reach = HOST_TIERS[1:] if is_on_spines else tiers_for(fabric, attachment)
     load = {tier: loads[tier] if _has_uplinks(fabric, tier) else 0 for tier in reach}
-    later = (0, *attachment.adds[1 : len(fabric.evidence.stage_names)]) if comes_by_stage(fabric, attachment) else ()
-    return Guest(attachment.ports, load, places[: in_service_of(fabric, attachment)], later)
+    there = in_service_of(fabric, attachment)
+    later = (0, *attachment.adds[1 : len(fabric.evidence.stage_names)])
+    if fabric.evidence.case.moving is not None:
+        later = (attachment.ports - there,)
+    return Guest(attachment.ports, load, places[:there], later if comes_by_stage(fabric, attachment) else ())
 
 
 def _unit(fabric: FabricEvidence) -> int:

@@ -14,8 +14,7 @@ from fabopt.verify.proof import Proof
 from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, wiring_at
 
-# What one sees of a cable: its label, part and length; and of a link on it: kind, device and port at both ends.
-Cable = tuple[str, str, float]
+# What one sees of a link on a cable: kind, device and port at both ends.
 Link = tuple[str, str, str, str, str]
 
 
@@ -62,12 +61,21 @@ def but_for_moves(proof: Proof, cabled: CabledDesign, service: Design, base: Wir
         proof.note(f"{fabric.name}: {some(cables.total(), 'cable')} and {some(devices.total(), 'device')} move")
     servers = (set(_servers(one)) for one in (base, wiring))
     proof.holds(next(servers) <= next(servers), "servers in service are not there")
+    ports = (_ports_of_attachments(one) for one in (base, wiring))
+    gone = next(ports) - next(ports)
+    proof.holds(not gone, f"{some(gone.total(), 'port')} of attachments in service not there: {next(iter(gone), '')}")
 
 
 def _servers(wiring: Wiring) -> list[tuple[str, str]]:
     devices = wiring.devices
     rows = zip(devices.name, devices.product, devices.role, strict=True)
     return [(name, product) for name, product, role in rows if role == "server"]
+
+
+def _ports_of_attachments(wiring: Wiring) -> Counter[tuple[str, str]]:
+    """Device and port of every link of an attachment."""
+    devices, ends = wiring.devices, zip(wiring.links.a.tolist(), wiring.a_port, strict=True)
+    return Counter((devices.name[a], port) for a, port in ends if devices.role[a] == "attachment")
 
 
 def _moved_devices(wiring: Wiring, base: Wiring, fabric: str) -> Counter[DeviceKind]:
@@ -97,17 +105,18 @@ def _moved_cards(there: FabricDesign, planned: FabricDesign, servers: int) -> in
 
 
 def _moved_cables(wiring: Wiring, base: Wiring, fabric: str) -> Counter[CableKind]:
-    """Cables in service some link of which is not there from port to port, by kind of their links."""
+    """Cables in service some link of which is not there from port to port, by the first kind of their links."""
     moved: Counter[CableKind] = Counter()
     planned = _links_of_cables(wiring, fabric)
     for cable, links in _links_of_cables(base, fabric).items():
         if not links <= planned.get(cable, set()):
-            (kind,) = {kind for kind, *_ in links}
-            moved[next(known for known in CABLE_KINDS if known == kind)] += 1
+            kinds = {kind for kind, *_ in links}
+            moved[next(known for known in CABLE_KINDS if known in kinds)] += 1
     return moved
 
 
 def _links_of_cables(wiring: Wiring, fabric: str) -> dict[Hashable, set[Link]]:
+    """Links by the cable that they are on; a port of an attachment for which none is bought has one of its own."""
     links, cables, devices = wiring.links, wiring.cables, wiring.devices
     names = [f"{name} {product}" for name, product in zip(devices.name, devices.product, strict=True)]
     of_cables: dict[Hashable, set[Link]] = {}
@@ -115,7 +124,11 @@ def _links_of_cables(wiring: Wiring, fabric: str) -> dict[Hashable, set[Link]]:
     ends = zip(links.a.tolist(), wiring.a_port, links.b.tolist(), wiring.b_port, strict=True)
     columns = zip(links.fabric.tolist(), links.kind.tolist(), links.cable.tolist(), ends, strict=True)
     for of, kind, row, (a, a_port, b, b_port) in columns:
-        if of == own and row != NOTHING:
-            cable: Cable = cables.name[row], cables.part[row], float(cables.length_m[row])
-            of_cables.setdefault(cable, set()).add((KINDS[kind], names[a], a_port, names[b], b_port))
+        if of == own:
+            label = (
+                (names[a], a_port, 0.0)
+                if row == NOTHING
+                else (cables.name[row], cables.part[row], float(cables.length_m[row]))
+            )
+            of_cables.setdefault(label, set()).add((KINDS[kind], names[a], a_port, names[b], b_port))
     return of_cables

@@ -183,14 +183,14 @@ class Embedded:
         designed = next((other for other in self.design.fabrics if other.name == fabric.name), None)
         if designed is None or designed.structure.is_direct:
             return fabric.attachments
-        if len(self.case.stages or ()) > 1:
-            stay = self.case.base is not None
-            listed = (stay and one.max_oversubscription is None for one in fabric.attachments)
-            return tuple(
-                one.in_service() if is_listed else one
-                for one, is_listed in zip(fabric.attachments, listed, strict=True)
-            )
-        return tuple(attachment.as_placed(attachment.name in designed.free_ports) for attachment in fabric.attachments)
+        grows, placed = len(self.case.stages or ()) > 1, []
+        for attachment in fabric.attachments:
+            is_listed = attachment.name in designed.free_ports
+            if self.case.base is not None and (attachment.max_oversubscription is None if grows else is_listed):
+                placed.append(attachment.in_service())
+            else:
+                placed.append(attachment if grows else attachment.as_placed(is_listed))
+        return tuple(placed)
 
     def _logical_ports(self, fabric: Fabric) -> tuple[Attachment, ...]:
         ratios = {

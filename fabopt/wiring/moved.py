@@ -20,12 +20,13 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.installed import base_of, fabric_at
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.in_service import named, named_devices
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Wiring, wiring_at
+from fabopt.wiring.model import KINDS, NOTHING, TO_ATTACHMENTS, Ints, Wiring, wiring_at
 from fabopt.wiring.tables import cable_name
 
 # A cage and a port in it.
 Port = tuple[int, int]
 Place = tuple[str | int, ...]
+_OF_ATTACHMENTS = [KINDS[kind] for kind in TO_ATTACHMENTS]
 
 
 def with_moves(design: Design, wiring: Wiring, base: Wiring) -> Wiring:
@@ -43,6 +44,7 @@ class _Moved:
         self.embedded, self.wiring, self.base = Embedded(design), wiring, base
         self.links, self.theirs = wiring.links, base.links
         self.ports = {end: self._ports_of(end) for end in ("a", "b")}
+        self.port_of_attachment = self.links.a_nic_port.copy()
 
     def _ports_of(self, end: str) -> list[Port]:
         cage, lane = getattr(self.links, f"{end}_cage"), getattr(self.links, f"{end}_lane")
@@ -78,7 +80,15 @@ class _Moved:
         if not self._fabrics:
             servers = self._rows_of(self.base, "server", "")
             rows[: len(servers)] = servers
+        row_of = {name: row for row, name in enumerate(self.base.devices.name) if self._is_attachment(self.base, row)}
+        for row, name in enumerate(self.wiring.devices.name):
+            if name in row_of and self._is_attachment(self.wiring, row):
+                rows[row] = row_of[name]
         return rows
+
+    @staticmethod
+    def _is_attachment(wiring: Wiring, row: int) -> bool:
+        return wiring.devices.role[row] == "attachment"
 
     @staticmethod
     def _rows_of(wiring: Wiring, role: str, fabric: str) -> Ints:
@@ -93,23 +103,28 @@ class _Moved:
         pairs: dict[int, int] = {}
         for fabric, staying in self._fabrics:
             for kind in fabric.moves.stay if fabric.moves is not None else ():
-                most = 1 if kind == "server-leaf" else staying.of_pair(kind)
+                most = 1 if kind == "server-leaf" else None if kind in _OF_ATTACHMENTS else staying.of_pair(kind)
                 own, theirs = self._by_ends(self.wiring, fabric.name, kind), self._by_ends(self.base, fabric.name, kind)
                 for ends, rows in own.items():
                     pairs |= dict(zip(rows[:most], theirs.get(ends, [])[:most], strict=False))
         return pairs
 
-    def _by_ends(self, wiring: Wiring, fabric: str, kind: str) -> dict[tuple[int, ...], list[int]]:
-        """Rows of links of a kind in the order of their near ports, by both devices in the base and port of a NIC."""
-        links = wiring.links
+    def _by_ends(self, wiring: Wiring, fabric: str, kind: str) -> dict[tuple[object, ...], list[int]]:
+        """Rows of links of a kind in the order of their near ports, by both devices in the base and port of a NIC; of
+        attachments by their parts.
+        """
+        links, cables = wiring.links, wiring.cables
         rows = np.flatnonzero((links.kind == KINDS.index(kind)) & (links.fabric == wiring.fabrics.index(fabric)))
         rows = rows[np.lexsort((links.a_lane[rows], links.a_cage[rows]))]
         device = self.device_of if wiring is self.wiring else np.arange(len(wiring.devices))
-        by_ends: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        columns = [device[links.a[rows]], device[links.b[rows]]]
+        by_ends: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        columns: list[list[object]] = [device[links.a[rows]].tolist(), device[links.b[rows]].tolist()]
         if kind == "server-leaf":
-            columns += [links.a_nic[rows], links.a_nic_port[rows]]
-        for row, *ends in zip(rows.tolist(), *(of.tolist() for of in columns), strict=True):
+            columns += [links.a_nic[rows].tolist(), links.a_nic_port[rows].tolist()]
+        elif kind in _OF_ATTACHMENTS:
+            parts = [*zip(cables.part, cables.length_m.tolist(), cables.a_module, cables.b_module, strict=True), None]
+            columns.append([parts[cable] for cable in links.cable[rows].tolist()])
+        for row, *ends in zip(rows.tolist(), *columns, strict=True):
             if NOTHING not in ends[:2]:
                 by_ends[tuple(ends)].append(row)
         return by_ends
@@ -118,14 +133,20 @@ class _Moved:
 
     @cached_property
     def cages(self) -> dict[int, dict[int, int]]:
-        """By switch that stays, its cages by their numbers in the design; ports of its links are dealt."""
+        """By switch that stays, its cages by their numbers in the design; ports of its links are dealt, and those of
+        attachments.
+        """
         ends: dict[int, dict[tuple[int, str], list[int]]] = defaultdict(lambda: defaultdict(list))
-        kinds = self.links.kind.tolist()
+        kinds, of_attachments = self.links.kind.tolist(), defaultdict[int, list[int]](list)
         for end in ("a", "b"):
             for row, device in enumerate(getattr(self.links, end).tolist()):
-                if self.device_of[device] != NOTHING and self.wiring.devices.role[device] != "server":
+                if self.device_of[device] != NOTHING and self._is_attachment(self.wiring, device):
+                    of_attachments[device].append(row)
+                elif self.device_of[device] != NOTHING and self.wiring.devices.role[device] != "server":
                     ends[device][kinds[row], end].append(row)
-        cages = {device: self._dealt(device, of_device) for device, of_device in ends.items()}
+        for rows in of_attachments.values():
+            self._deal_attachment(rows)
+        cages = {device: self._dealt(device, self._together(of_device)) for device, of_device in ends.items()}
         return cages | self._like_others(cages)
 
     def _like_others(self, cages: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
@@ -143,13 +164,50 @@ class _Moved:
             other = next((there[key] for key in own if key in there), None)
             if other is None or len(rows) > len(of_leaves[other]):
                 continue
-            like[leaf] = cages[other]
+            attached = np.flatnonzero((self.links.b == leaf) & (self.links.kind == TO_ATTACHMENTS[0])).tolist()
+            wanted = sorted({self.ports["b"][row][0] for row in attached} - set(cages[other]))
+            like[leaf] = cages[other] | self._free_cages(leaf, wanted, set(cages[other].values()))
             for row, same in zip(rows, of_leaves[other], strict=False):
                 self.ports["b"][row] = self.ports["b"][same]
+            self._put_beside(attached, {self.ports["b"][row] for row in rows}, like[leaf])
             for row in np.flatnonzero(self.links.a == leaf).tolist():
                 cage, lane = self.ports["a"][row]
                 self.ports["a"][row] = cages[other][cage], lane
         return like
+
+    def _put_beside(self, rows: Sequence[int], taken: set[Port], cages: dict[int, int]) -> None:
+        """Put links of attachments on a new leaf into its cages, beside ports of servers that are ``taken``."""
+        lanes, ports = self.links.b_lanes, self.ports["b"]
+        for row in rows:
+            cage, lane = ports[row]
+            own = [(cages[cage], lane), *((cages[cage], other) for other in range(int(lanes[row])))]
+            own += [(other, lane) for other, _ in sorted(taken) for lane in range(int(lanes[row]))]
+            ports[row] = next(port for port in own if port not in taken)
+            taken.add(ports[row])
+
+    def _deal_attachment(self, rows: Sequence[int]) -> None:
+        """Deal the ports of a device of an attachment: those of links that stay, others at their own if free."""
+        links, theirs = self.links, self.theirs
+        ports = {row: (int(links.a_nic_port[row]), *self.ports["a"][row]) for row in rows}
+        columns = theirs.a_nic_port, theirs.a_cage, theirs.a_lane
+        kept = {row: tuple(int(of[self.pairs[row]]) for of in columns) for row in rows if row in self.pairs}
+        taken, others = set(kept.values()), {row for row in rows if row not in kept}
+        same = {row for row in others if ports[row] not in taken}
+        free = iter(sorted(set(ports.values()) - taken - {ports[row] for row in same}))
+        for row in rows:
+            number, cage, lane = kept[row] if row in kept else ports[row] if row in same else next(free)
+            self.port_of_attachment[row], self.ports["a"][row] = number, (cage, lane)
+
+    def _together(self, ends: dict[tuple[int, str], list[int]]) -> dict[tuple[int, str], list[int]]:
+        """The links of a switch by kind and end; those of servers and attachments that share cages as one kind."""
+        servers = ends.get((KINDS.index("server-leaf"), "b"), [])
+        cages = {self.ports["b"][row][0] for row in servers}
+        sharing = [row for row in ends.get((TO_ATTACHMENTS[0], "b"), []) if self.ports["b"][row][0] in cages]
+        if not sharing:
+            return ends
+        own = ends[TO_ATTACHMENTS[0], "b"]
+        joined = {key: rows for key, rows in ends.items() if key[1] != "b" or key[0] not in (0, TO_ATTACHMENTS[0])}
+        return {(KINDS.index("server-leaf"), "b"): servers + own, **joined}
 
     def _places_of(self, leaf: int) -> tuple[Place, Place]:
         """Fabric, plane and group of a leaf, and its fabric alone."""
@@ -300,7 +358,14 @@ class _Moved:
         return replace(
             wiring,
             devices=replace(wiring.devices, name=named_devices(wiring, self.base, self.device_of)),
-            links=replace(wiring.links, a_cage=a_cage, a_lane=a_lane, b_cage=b_cage, b_lane=b_lane),
+            links=replace(
+                wiring.links,
+                a_cage=a_cage,
+                a_lane=a_lane,
+                b_cage=b_cage,
+                b_lane=b_lane,
+                a_nic_port=self.port_of_attachment,
+            ),
             modules=replace(wiring.modules, cage=np.array(held, dtype=np.int64)),
             cables=replace(wiring.cables, name=self._labels()),
         )

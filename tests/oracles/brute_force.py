@@ -29,7 +29,16 @@ from tests.oracles.brute_endpoints import (
     server_kind,
     usable_cards,
 )
-from tests.oracles.brute_free_ports import counts, on_each_tier, placed, spine_links, spine_mode, tier_of
+from tests.oracles.brute_free_ports import (
+    Host,
+    counts,
+    hosts_of,
+    on_each_tier,
+    placed,
+    spine_links,
+    spine_mode,
+    tier_of,
+)
 from tests.oracles.brute_generations import RULE as ONE_GENERATION, is_of_one_generation
 from tests.oracles.brute_lengths import GroupLengths, follow, peer_run
 from tests.oracles.brute_managers import Exchange, asks, exchanges
@@ -259,6 +268,10 @@ class Space:
     def loads(self, g: int, per_group: int, k: int, planes: int) -> list[LeafLoad]:
         """The leaves by what is on them."""
         return leaf_loads(self.servers, g, per_group, k, planes, self.dealt)
+
+    def hosts(self, structure: Structure) -> tuple[list[Host], list[Host]] | None:
+        """The leaves and spines with all attachments on free ports; None if there are too few free ports."""
+        return hosts_of(self, structure)
 
     def leaf_by_leaf(self, structure: Structure) -> list[tuple[int, list[int]]]:
         """Servers and dealt attachment ports of every leaf, plane by plane."""

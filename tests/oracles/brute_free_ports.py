@@ -135,6 +135,12 @@ class Placed(NamedTuple):
 
 def placed(space: Any, structure: Any) -> Placed | None:
     """The switches of all attachments on free ports; None if there are too few free ports."""
+    hosts = space.hosts(structure)
+    return None if hosts is None else summed(space, structure, *hosts)
+
+
+def hosts_of(space: Any, structure: Any) -> tuple[list[Host], list[Host]] | None:
+    """The leaves and spines with all attachments on free ports; None if there are too few free ports."""
     leaves, spines = leaf_hosts(space, structure), spine_hosts(space, structure)
     taken: Counter[tuple[str, int]] = Counter()
     for at, attachment in enumerate(space.attachments):
@@ -149,7 +155,7 @@ def placed(space: Any, structure: Any) -> Placed | None:
             best = min(open_, key=lambda one: (taken[one.tier, one.number], -one.free, one.tier, one.number))
             best.take(at, counts(attachment))
             taken[best.tier, best.number] += 1
-    return summed(space, structure, leaves, spines)
+    return leaves, spines
 
 
 def joins(space: Any, attachment: Json, host: Host) -> bool:

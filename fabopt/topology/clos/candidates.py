@@ -42,6 +42,7 @@ from fabopt.topology.clos.parts_in_service import with_parts_in_service
 from fabopt.topology.clos.rack_losses import survives_racks
 from fabopt.topology.clos.shape import Ints, Parts, Shape
 from fabopt.topology.clos.stage_links import all_kinds_of, kind_choices
+from fabopt.topology.clos.staying_ports import all_staying
 from fabopt.topology.clos.trunked import LinksBetween, TrunkedWay, links_between, ways_of
 from fabopt.topology.design import evenness_of, left_by_a_switch
 from fabopt.topology.family import Batch
@@ -260,6 +261,7 @@ def tie_order(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Any, ...]:
         *fabric.counted,
         *order_of(fabric.attachments),
         *(TIERS.index(demand.tier) for demand in fabric.attachments),
+        *(demand.listed for demand in fabric.attachments),
     )  # fmt: skip
 
 
@@ -356,13 +358,15 @@ def on_each_tier(problem: Problem, fabric: FabricProblem) -> tuple[FabricProblem
     """A fabric, then its variants with each attachment of ``tier: any`` on spines or leaves.
 
     In a cluster that grows such attachments are on free ports only: these are outside the ratio, dealt ones are in it.
-    Beside what is in service there are variants by the load of new switches instead.
+    Beside what is in service there are variants by the load of new switches instead. Where that may move, the last
+    variant has all its ports on the switches on which they are.
     """
     if fabric.live.in_service is not None:
         return by_load(problem, fabric)
-    if all(demand.tier != "any" for demand in fabric.attachments) or len(problem.stages) > 1:
+    stays = fabric.live.moving is not None and bool(fabric.live.moving.attached)
+    if len(problem.stages) > 1 or not (stays or any(demand.tier == "any" for demand in fabric.attachments)):
         return (fabric,)
-    return (fabric, *_PLACED.of(fabric, (), lambda: tuple(_placed(fabric))))
+    return (fabric, *_PLACED.of(fabric, (), lambda: (*_placed(fabric), *all_staying(fabric))))
 
 
 def _placed(fabric: FabricProblem) -> Iterator[FabricProblem]:

@@ -36,12 +36,14 @@ from fabopt.schema.attachment import HostPort
 from fabopt.topology.clos.attached import dealt_ports
 from fabopt.topology.clos.cabling import numbers_of
 from fabopt.topology.clos.classes import ratio_of
+from fabopt.topology.clos.design import file_part_of
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figures import figures_of
 from fabopt.topology.clos.in_service import keeps_cages, places_in_service
 from fabopt.topology.clos.joins import attaches
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.shape import Ints, Parts, Shape, down_cage_limit, last_endpoints, most_endpoints
+from fabopt.topology.clos.staying_ports import Places, in_their_order, places_that_stay
 from fabopt.topology.clos.step_deadline import is_in_time
 from fabopt.units import Number, ceil_of
 
@@ -104,7 +106,8 @@ def may_fit(problem: Problem, fabric: FabricProblem, parts: Parts, shape: Shape)
         free["spine"] = _free_on_spines(parts, shape)
     for reach in set(tiers.values()):
         # ports in service may share cages with servers
-        new = (demand for demand in tiers if fabric.live.in_service is None or demand.adds)
+        moving = {} if fabric.live.moving is None else fabric.live.moving.attached
+        new = (demand for demand in tiers if demand.adds or not (fabric.live.in_service or demand.name in moving))
         ports = sum(demand.ports for demand in new if set(tiers[demand]) <= set(reach))
         fits = fits & (sum(free[tier] for tier in reach) >= ports)
     return fits
@@ -160,6 +163,8 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     # those in service have changed places already, and on a floor there are no others
     if fabric.live.in_service is None and (racks := clos.placement.racks_of_hosts):
         places = spread_over_racks(places, racks, loads.kinds())
+    if fabric.live.moving is not None and fabric.live.moving.attached:
+        places = in_their_order(problem, fabric, file_part_of(clos), places)
     placed = loads.with_places(places)
     if not keeps_cages(fabric, placed, loads.numbers):
         return None
@@ -182,8 +187,13 @@ def kinds_of_hosts(fabric: FabricProblem, clos: ClosNetwork) -> dict[HostTier, l
 
 def _places(problem: Problem, fabric: FabricProblem, loads: _Loads) -> list[tuple[HostPort, ...]] | None:
     """The switches of the ports of every attachment on free ones; None if there are too few."""
-    there = places_in_service(fabric, loads.numbers)
-    guests = (_guest(problem, fabric, loads, demand, there.get(demand.name, ())) for demand in fabric.attachments)
+    there: Places | None = places_in_service(fabric, loads.numbers)
+    if fabric.live.moving is not None:
+        there = places_that_stay(problem, fabric, file_part_of(loads.clos))
+    if there is None:
+        return None
+    own = (tuple(there.get(demand.name, ())) for demand in fabric.attachments)
+    guests = (_guest(problem, fabric, loads, *guest) for guest in zip(fabric.attachments, own, strict=True))
     return dealt_to_free_ports(list(guests), loads.hosts())
 
 

@@ -211,17 +211,11 @@ def _same_sizes(there: Structure, shape: Shape, servers: int) -> NDArray[np.bool
     return np.asarray(same)
 
 
-def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tuple[HostPort, ...]]:
-    """Switches of ports of attachments in service, by their numbers in a network that goes on: on free ports those of
-    the file, others as they were dealt over its leaves.
+def ports_in_service(there: InService, before: ClosNumbers) -> dict[str, tuple[HostPort, ...]]:
+    """Switches of ports of attachments in service, by their numbers in the file at last: on free ports those of the
+    file, others as they were dealt over its leaves. ``before``: the numbers of these.
     """
-    there = fabric.live.in_service
-    if there is None or not there.attached:
-        return {}
-    structure, free = there.whole.clos, there.whole.free_ports
-    sizes = there.sizes if len(there.sizes) > 1 else ()
-    own_end = own_ends(structure, there.sizes[-1], there.sizes[-1])[0]
-    before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group, own_end=own_end)
+    free = there.whole.free_ports
     dealt = dealt_over_leaves(
         before,
         [() if name in free else adds for name, adds in there.attached.items()],
@@ -233,12 +227,25 @@ def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tupl
         for index, name in enumerate(there.attached)
     }
     so_far = {name: sum(adds[: len(there.stages)]) for name, adds in there.attached.items()}
+    return {name: own[: so_far[name]] for name, own in places.items()}
+
+
+def places_in_service(fabric: FabricProblem, now: ClosNumbers) -> dict[str, tuple[HostPort, ...]]:
+    """Switches of ports of attachments in service, by their numbers in a network that goes on: on free ports those of
+    the file, others as they were dealt over its leaves.
+    """
+    there = fabric.live.in_service
+    if there is None or not there.attached:
+        return {}
+    structure = there.whole.clos
+    sizes = there.sizes if len(there.sizes) > 1 else ()
+    own_end = own_ends(structure, there.sizes[-1], there.sizes[-1])[0]
+    before = replace(now, servers=there.sizes[-1], sizes=sizes, g=structure.servers_per_group, own_end=own_end)
+    places = ports_in_service(there, before)
     leaves = there.whole.tiers[0].count // now.planes
     of_base = SwitchesOfPlane(leaves, structure.pods, max(1, structure.spines_per_pod))
     of_shape = SwitchesOfPlane(now.leaves, now.pods if now.spines else 1, now.spines)
-    return {
-        name: tuple(of_base.renumbered(port, of_shape) for port in own[: so_far[name]]) for name, own in places.items()
-    }
+    return {name: tuple(of_base.renumbered(port, of_shape) for port in own) for name, own in places.items()}
 
 
 def most_at(fabric: FabricProblem, stage_shape: Shape, clos: ClosNetwork, of_last: bool = False) -> int:

@@ -67,16 +67,17 @@ def pod_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     if joins is None:
         return
     free = " and ".join(
-        f"{some(one.per_plane * one.planes, 'spine')} of {one.fabric} with {some(sum(one.cages), 'cage')} free on each"
-        for one in joins.spines
+        f"{some(one.per_plane * one.planes, one.role)} of {one.fabric} with {some(sum(one.cages), 'cage')} free on each"
+        for one in joins.switches
     )
     apart = tuple(
         fabric
         if joins.of(fabric.name) is None
-        else fabric.model_copy(update={"switches": fabric.switches.model_copy(update={"spine": "any"})})
+        else fabric.model_copy(update={"switches": fabric.switches.model_copy(update={"spine": "any", "core": "any"})})
         for fabric in case.fabrics
     )
-    detail = f"it joins {free}; with spines of its own, apart from those, there is a design"
+    words = " and ".join(dict.fromkeys(f"{one.role}s" for one in joins.switches))
+    detail = f"it joins {free}; with {words} of its own, apart from those, there is a design"
     conflict = Conflict(limit="joins", value=joins.file, needed="null", detail=detail)
     yield from inquiry.opened(case.model_copy(update={"joins": None, "fabrics": apart}), conflict)
 

@@ -90,7 +90,7 @@ def beside(design: Design) -> Statement | None:
     for said, live in all_live(live_in(design.case.content)):
         switches += sum(sum(tiers.values()) for tiers in live.stages[said.stage].fabrics.values())
         further = live_in(live.case.content)
-        switches -= sum(one.planes * one.per_plane for one in further.spines) if isinstance(further, Joins) else 0
+        switches -= sum(one.planes * one.per_plane for one in further.switches) if isinstance(further, Joins) else 0
     if not servers:
         return None
     there = f"{some(servers, 'server')} and {some(switches, 'switch')} before"
@@ -99,17 +99,17 @@ def beside(design: Design) -> Statement | None:
 
 
 def _joined(design: Design) -> Iterator[str]:
-    """What a pod joins of each fabric in service: its spines, at which speed, and how much crosses between the two."""
+    """What a pod joins of each fabric in service: its top switches, at which speed, and how much crosses to them."""
     joins = live_in(design.case.content)
     if not isinstance(joins, Joins):
         return
     live = [fabric_at(one, said.stage) for said, there in all_live(joins) for one in there.fabrics]
     for fabric in (one for one in design.fabrics if joins.of(one.name) is not None):
-        leaves, spine = [one.tiers[0] for one in live if one.name == fabric.name], fabric.tiers[-1]
-        links = sum(row.count for row in fabric.links if row.to == "spine" and row.from_ == "leaf")
-        crossing = min(links * spine.gbps_down, sum(one.count * one.up_ports * one.gbps_up for one in leaves))
+        below, top = [one.tiers[-2] for one in live if one.name == fabric.name], fabric.tiers[-1]
+        links = sum(row.count for row in fabric.links if row.to == top.role and row.from_ == fabric.tiers[-2].role)
+        crossing = min(links * top.gbps_down, sum(one.count * one.up_ports * one.gbps_up for one in below))
         per_gpu = crossing / design.stages[-1].gpus
         yield (
-            f"the pod joins all {some(spine.count, 'spine')} of {fabric.name} with {some(links, 'link')} of "
-            f"{plain(spine.gbps_down)}G, {plain(round(per_gpu))} Gb/s for each of its GPUs"
+            f"the pod joins all {some(top.count, top.role)} of {fabric.name} with {some(links, 'link')} of "
+            f"{plain(top.gbps_down)}G, {plain(round(per_gpu))} Gb/s for each of its GPUs"
         )

@@ -127,8 +127,10 @@ def _networks(design: Design, fabric: FabricDesign) -> str:
     words.insert(0, _planes(asked.planes))
     case = Embedded(design).case
     base, joins = case.base, case.joins
-    if joins is not None and joins.of(fabric.name) is not None:
-        words.append(f"leaves of its own on free ports of all spines in service ({_live(joins)})")
+    joined = None if joins is None else joins.of(fabric.name)
+    if joins is not None and joined is not None:
+        own = "leaves" if joined.role == "spine" else "leaves and spines"
+        words.append(f"{own} of its own on free ports of all {joined.role}s in service ({_live(joins)})")
     if base is not None:
         mixes = is_kept(case.rules, INTERCHANGEABLE) and not any(what_keeps_one_product(case, asked))
         others = "other switches with its ports or " * mixes

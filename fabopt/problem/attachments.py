@@ -192,15 +192,16 @@ class Twin(NamedTuple):
 
 class SubnetThere(NamedTuple):
     """A subnet in service that a pod joins: its ports of NICs and attachments; ports of hosts that manage it; of its
-    leaves that do, the most ports that each manages, None: any number.
+    switches that do, but those that are joined (``role``), the most ports that each manages, None: any number.
     """
 
     nodes: int = 0
     hosts: int = 0
     most: tuple[int | None, ...] = ()
+    role: Literal["leaf", "spine", "core"] = "spine"
 
     def managers(self, nodes: int) -> int:
-        """How many hosts and leaves manage ``nodes`` ports."""
+        """How many hosts and switches manage ``nodes`` ports."""
         return self.hosts + sum(most is None or nodes <= most for most in self.most)
 
 

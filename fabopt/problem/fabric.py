@@ -102,6 +102,12 @@ class FabricProblem:
         object.__setattr__(self, "nics", MappingProxyType(dict(self.nics)))
         object.__setattr__(self, "switches", MappingProxyType(roles))
 
+    @property
+    def fewest_pods(self) -> int:
+        """Pods below cores: two at least, or there would be no cores; one below those in service."""
+        joined = self.live.joined
+        return 1 if joined is not None and joined.role == "core" else 2
+
     def within(self, limit: LatencyLimit | None) -> FabricProblem:
         """The fabric with a limit on its round trips, without switches and tiers that take longer, whatever else there
         is. Rule ``paths_keep_latency``

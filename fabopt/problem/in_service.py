@@ -20,7 +20,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
-from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, JoinedSpines, Joins
+from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, JoinedSwitches, Joins
 from fabopt.schema.installed import base_of, cables_at, fabric_at, switches_by_stage, switches_in_service
 from fabopt.units import ceil_div
 
@@ -90,7 +90,7 @@ def _joining(fabric: FabricProblem, joins: Joins) -> FabricProblem:
     switches = {
         protocol: {
             **roles,
-            "spine": tuple(_with_free_cages(one, joined) for one in roles["spine"] if one.id == joined.id),
+            joined.role: tuple(_with_free_cages(one, joined) for one in roles[joined.role] if one.id == joined.id),
         }
         for protocol, roles in fabric.switches.items()
     }
@@ -99,14 +99,15 @@ def _joining(fabric: FabricProblem, joins: Joins) -> FabricProblem:
         for all_ in (fabric.nics, fabric.other_nics.by_rules)
     )
     managers = joined_subnets(fabric.rules.managers, fabric.name, joins)
+    tiers = 2 if joined.role == "spine" else 3
     return replace(
         fabric, live=LiveNetwork(joined=joined), switches=switches,
         nics=nics, other_nics=replace(fabric.other_nics, by_rules=left_out),
-        shapes=fabric.shapes.only("clos", (2,)), rules=replace(fabric.rules, managers=managers),
+        shapes=fabric.shapes.only("clos", (tiers,)), rules=replace(fabric.rules, managers=managers),
     )  # fmt: skip
 
 
-def _with_free_cages(switch: SwitchType, joined: JoinedSpines) -> SwitchType:
+def _with_free_cages(switch: SwitchType, joined: JoinedSwitches) -> SwitchType:
     free = joined.cages
     uses = (replace(use, cages=free[use.group], of_group=free[use.group]) for use in switch.uses if free[use.group])
     return replace(switch, uses=tuple(uses), max_ports=joined.ports)
@@ -211,7 +212,7 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
     last = [one for one in leaves if other is not None and one.item.id == other.id]
     return replace(
         fabric,
-        live=LiveNetwork(in_service=replace(in_service, leaves=tuple(last))),
+        live=replace(fabric.live, in_service=replace(in_service, leaves=tuple(last))),
         protocols=tuple(protocol for protocol in fabric.protocols if protocol == there.protocol),
         shapes=fabric.shapes.only(there.topology, [tiers for tiers in (1, 2, 3) if _may_have(in_service, tiers)]),
         switches=switches,

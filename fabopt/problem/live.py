@@ -10,7 +10,7 @@ from typing import Final
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.out_of_band import ByStage
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
-from fabopt.schema.in_service import CableKind, JoinedSpines
+from fabopt.schema.in_service import CableKind, JoinedSwitches
 from fabopt.schema.installed import KindAt, nics_at
 
 # Cables between leaves and spines.
@@ -72,15 +72,16 @@ class InService:
 
 @dataclass(frozen=True)
 class LiveNetwork:
-    """What is in service for a fabric, at most one of three.
+    """What is in service for a fabric: nothing, or one of three; of a pod that grows the first and the last.
 
     ``in_service``: the fabric that its first stage is; ``moving``: the fabric that is there, where moving it is priced
-    and no stage is its own; ``joined``: the spines that its leaves join, all of them.
+    and no stage is its own; ``joined``: the spines that its leaves join, or the cores
+    that its spines do, all of them.
     """
 
     in_service: InService | None = None
     moving: InService | None = None
-    joined: JoinedSpines | None = None
+    joined: JoinedSwitches | None = None
 
     @property
     def stays(self) -> FabricDesign | None:

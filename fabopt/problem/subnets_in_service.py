@@ -1,4 +1,4 @@
-"""Subnets in service that a pod joins: the ports in one of them, and what manages it beside its spines."""
+"""Subnets in service that a pod joins: the ports in one of them, and what manages it beside its top switches."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from fabopt.schema.subnet_manager import twins_of
 
 def joined_subnets(managers: SubnetManagers | None, name: str, joins: Joins) -> SubnetManagers | None:
     """Rule ``subnet-manager`` for the subnets of a pod and of the fabric in service that it joins, together."""
-    if managers is None:
-        return None
+    joined = joins.of(name)
+    if managers is None or joined is None:
+        return managers
     nodes, hosts, most = 0, 0, list[int | None]()
     for said, live in all_live(joins):
         for there in (fabric_at(whole, said.stage) for whole in live.fabrics if whole.name == name):
@@ -25,8 +26,8 @@ def joined_subnets(managers: SubnetManagers | None, name: str, joins: Joins) -> 
             nodes += sum(attached.values())
             if there.planes == 1:
                 hosts += sum(attached[host] for host in _hosts(live, name) if host in attached)
-            most += _on_leaves(live, there)
-    return replace(managers, there=SubnetThere(nodes, hosts, tuple(most)))
+            most += _beside(live, there)
+    return replace(managers, there=SubnetThere(nodes, hosts, tuple(most), joined.role))
 
 
 def _hosts(live: Design, name: str) -> Iterator[str]:
@@ -36,11 +37,11 @@ def _hosts(live: Design, name: str) -> Iterator[str]:
                 if attached["kind"] == "management")  # fmt: skip
 
 
-def _on_leaves(live: Design, there: FabricDesign) -> Iterator[int | None]:
-    """The most ports that each leaf of a subnet manages, of those that run a manager; None: any number."""
-    leaves = there.tiers[0]
-    twins = [(one.id, min(one.count, leaves.count)) for one in twins_of(there.subnet_manager, "leaf")]
-    for id_, count in (*((one.id, one.count) for one in leaves.types), *twins):
-        product = live.parts[id_]
-        if product.get("managed"):
-            yield from [product.get("max_managed_nodes")] * (count // there.planes)
+def _beside(live: Design, there: FabricDesign) -> Iterator[int | None]:
+    """The most ports that each switch of a subnet manages, of those below the top that run a manager; None: any."""
+    for tier in there.tiers[:-1]:
+        twins = [(one.id, min(one.count, tier.count)) for one in twins_of(there.subnet_manager, tier.role)]
+        for id_, count in (*((one.id, one.count) for one in tier.types), *twins):
+            product = live.parts[id_]
+            if product.get("managed"):
+                yield from [product.get("max_managed_nodes")] * (count // there.planes)

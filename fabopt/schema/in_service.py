@@ -102,22 +102,26 @@ class LiveFile(Strict):
         return int(stages[self.stage][key]) if stages else 0
 
 
-class JoinedSpines(Strict):
-    """Spines in service that a fabric joins, all alike, and what every one of them has free.
+class JoinedSwitches(Strict):
+    """Spines or cores in service that a fabric joins, all alike, and what every one of them has free.
 
     Attributes:
         fabric: Name of the fabric, here and in service.
+        role: Tier of the switches, the top one.
         id: Id of the switch.
         planes: Planes of the fabric.
-        per_plane: Spines of each plane.
+        per_plane: Switches of each plane.
+        groups: Core groups of each plane; 1 of spines.
         cages: Free cages of each group.
         ports: Most ports that these cages may be split into, all together.
     """
 
     fabric: str
+    role: Literal["leaf", "spine", "core"] = "spine"
     id: str
     planes: int
     per_plane: int
+    groups: int = 1
     cages: tuple[int, ...]
     ports: int
 
@@ -126,21 +130,26 @@ class Joins(LiveFile):
     """What is in service beside a pod: fabrics of its name have the pod's leaves on free ports of their spines.
 
     Attributes:
-        spines: The spines that are joined; filled in when it is read.
+        switches: The spines or cores that are joined; filled in when it is read.
     """
 
     like = LiveFile
 
-    spines: Annotated[tuple[JoinedSpines, ...], Field(exclude_if=is_empty)] = ()
+    switches: Annotated[tuple[JoinedSwitches, ...], Field(exclude_if=is_empty)] = ()
 
     @property
     def owned(self) -> dict[str, int | dict[float, int]]:
         """Switches in service that a design counts, by id."""
-        return dict(summed((one.id, one.planes * one.per_plane) for one in self.spines))
+        return dict(summed((one.id, one.planes * one.per_plane) for one in self.switches))
 
-    def of(self, fabric: str) -> JoinedSpines | None:
-        """The spines that a fabric joins; None where all of it is its own."""
-        return next((one for one in self.spines if one.fabric == fabric), None)
+    @property
+    def tiers(self) -> set[tuple[str, str]]:
+        """The tiers that are joined, by fabric and role."""
+        return {(one.fabric, one.role) for one in self.switches}
+
+    def of(self, fabric: str) -> JoinedSwitches | None:
+        """The switches that a fabric joins; None where all of it is its own."""
+        return next((one for one in self.switches if one.fabric == fabric), None)
 
 
 class Base(LiveFile):

@@ -29,17 +29,20 @@ def require_base_holds(inputs: Inputs) -> None:
         refuse_any([fault(file, check.name, f"fails its check: {check.detail}", hint=hint) for check in failed])
     if inputs.case.base is not None:
         refuse_any(list(other_ways(inputs, base)))
-    there = in_service(said, wiring_of)
-    if inputs.case.joins is not None and there is not None:
-        _require_free_cages(inputs, inputs.case.joins, there.wiring)
+    in_service(said, wiring_of)
+    joined = in_service(inputs.case.joins, wiring_of)
+    if inputs.case.joins is not None and joined is not None:
+        _require_free_cages(inputs, inputs.case.joins, joined.wiring)
 
 
 def _require_free_cages(inputs: Inputs, joins: Joins, live: Wiring) -> None:
-    """Raise ``InputError`` where a spine that is joined has fewer cages free than its file counts."""
+    """Raise ``InputError`` where a switch that is joined has fewer cages free than its file counts."""
     switches = {switch.id: switch for switch in inputs.catalog.switches}
-    for joined in joins.spines:
-        for row, groups in free_cages(live, [joined.fabric], switches.__getitem__).items():
+    for joined in joins.switches:
+        for row, groups in free_cages(live, [(joined.fabric, joined.role)], switches.__getitem__).items():
             if any(len(group) < count for group, count in zip(groups, joined.cages, strict=True)):
-                problem = f"{live.devices.name[row]} has fewer free cages than the other spines, or than were planned"
+                problem = (
+                    f"{live.devices.name[row]} has fewer free cages than the other {joined.role}s, or than were planned"
+                )
                 raise refuse([fault(inputs.case_file, "joins", problem, [len(group) for group in groups],
                                     allowed=str(list(joined.cages)), hint="mend that first")])  # fmt: skip

@@ -27,8 +27,8 @@ Exchange = tuple[int, ...]
 
 class Subnets(NamedTuple):
     """The subnets of a design, all alike. ``nodes``: the most ports of NICs and attachments in one of them; ``hosts``:
-    ports of hosts of management, where there is one subnet; ``there``: of one that a pod joins the hosts and leaves in
-    service that manage it.
+    ports of hosts of management, where there is one subnet; ``there``: of one that a pod joins the hosts and switches
+    below its top in service that manage it.
     """
 
     number: int
@@ -139,7 +139,7 @@ def _places(
         by_stage = tuple(int(count) // subnets.number for count in accumulate(design.switches_added(tier.role)))
         manages = can_manage(tier.switch.product, subnets.nodes)
         twin = None if manages else managers.twins.get(tier.switch.id)
-        is_there = tier.role == "spine" and managers.there is not None
+        is_there = managers.there is not None and tier.role == managers.there.role
         usable = twin if twin is not None and not is_there and can_manage(twin.product, subnets.nodes) else None
         yield SwitchesOfTier(tier, by_stage, manages, usable)
 
@@ -196,7 +196,7 @@ def managers_in(
         nodes=subnets.nodes,
         managers=managers,
         hosts=subnets.hosts + (0 if there is None else there.hosts),
-        in_service=None if there is None else own.get("spine", 0) + subnets.there,
+        in_service=None if there is None else own.get(there.role, 0) + subnets.there,
         twins=tuple(twins),
     )
     silent = [tier.switch.id for tier in part.tiers if tier.switch.product.managed is None]

@@ -133,8 +133,8 @@ def _room(fabric: FabricEvidence, role: str) -> int:
     """
     tier, most, joins = fabric.tier(role), fabric.switch(role).max_ports, fabric.evidence.case.joins
     cages, of_peers = fabric.cage(role, tier.down).count, peer_cages(fabric, tier)
-    joined = joins.of(fabric.designed.name) if joins is not None and role == "spine" else None
-    if joined is not None:
+    joined = None if joins is None else joins.of(fabric.designed.name)
+    if joined is not None and joined.role == role:
         cages, most = joined.cages[tier.down.cage_group], joined.ports
     if tier.up is not None and tier.up.cage_group == tier.down.cage_group:
         cages -= ceil_div(tier.up_ports, fabric.up(role).ports)

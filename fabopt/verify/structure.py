@@ -81,7 +81,7 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     """Pods of T groups (or of T groups' leaves of one rail) hold every leaf; fewer tiers have one pod.
 
     n = ceil(G / T), times r if pods are of one rail; one tier: one leaf a plane, or two where every server is on both;
-    two: at least 2 leaves; three: at least 2 pods. Source: docs/formulation/clos.md.
+    two: at least 2 leaves; three: at least 2 pods, or one that joins others. Source: docs/formulation/clos.md.
     """
     clos, structure = fabric.clos, fabric.designed.clos
     proof.equal("structure.pods", structure.pods, clos.pods)
@@ -98,7 +98,11 @@ def pods_cover_groups(proof: Proof, fabric: FabricEvidence) -> None:
     if clos.tiers == 2:
         proof.holds(clos.leaves >= 2, f"{some(clos.leaves, 'leaf')} a plane under spines")
     if clos.tiers == 3:
-        proof.holds(clos.pods >= 2, f"{some(clos.pods, 'pod')} under cores")
+        joins = fabric.evidence.case.joins
+        proof.holds(
+            clos.pods >= 2 or (joins is not None and joins.of(fabric.designed.name) is not None),
+            f"{some(clos.pods, 'pod')} under cores",
+        )
     proof.note(
         f"{some(clos.pods, 'pod')} of {some(clos.leaves_per_pod, 'leaf')} a plane, {some(clos.leaves, 'leaf')} in all"
     )

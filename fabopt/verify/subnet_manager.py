@@ -52,7 +52,7 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     Subnets: planes, or networks of a rail-only fabric; with one tier, leaves. Managers of one: switches of the tiers
     with ``managed``, and those exchanged for their twin, which is the same but for that; each with
     ``max_managed_nodes`` >= ports of NICs and attachments in a subnet, where it is stated. What a pod joins is in its
-    subnets: ports and managers of both count, and no spine in service is exchanged. A rule not kept is told.
+    subnets: ports and managers of both count, and no switch in service is exchanged. A rule not kept is told.
     Source: docs/rules.md, subnet managers.
     """
     said, case = fabric.designed.subnet_manager, fabric.evidence.case
@@ -69,14 +69,14 @@ def subnets_are_managed(proof: Proof, fabric: FabricEvidence) -> None:
     proof.equal("subnets", said.subnets, subnets)
     proof.equal("ports of a subnet", said.nodes, nodes)
     hosts = sum(host.ports for host in _hosts(fabric)) if subnets == 1 else 0
-    live = {} if there is None else {"hosts": there.hosts, "leaf": _on_leaves(fabric, there, subnets)}
+    live = {} if there is None else {"hosts": there.hosts, "below": _below(fabric, there, subnets)}
     proof.equal("ports of hosts", said.hosts, hosts + live.get("hosts", 0))
     own = {tier.role: _managers(proof, fabric, tier, said, subnets) for tier in fabric.designed.tiers}
     managers = hosts + sum(own.values()) + sum(live.values())
-    in_service = None if there is None else sum(live.values()) + own.get("spine", 0)
+    in_service = None if there is None else sum(live.values()) + own.get(there.role, 0)
     proof.equal("managers in service", said.in_service, in_service)
     if there is not None:
-        proof.equal("spines exchanged in service", twins_of(said, "spine"), ())
+        proof.equal("switches exchanged in service", twins_of(said, there.role), ())
     proof.equal("twins of no tier", len(said.twins) - len({twin.role for twin in said.twins}), 0)
     proof.equal("managers of a subnet", said.managers, managers)
     proof.equal("kept", said.kept, managers > 0)
@@ -117,9 +117,9 @@ def _nodes(fabric: FabricEvidence) -> int:
     return own if there is None else own + there.nodes
 
 
-def _on_leaves(fabric: FabricEvidence, there: SubnetInService, subnets: int) -> int:
-    """Leaves in service of a subnet that manage it."""
-    managing = ((id_, count) for id_, count in there.leaves.items() if _manages(switch_of(fabric, id_), _nodes(fabric)))
+def _below(fabric: FabricEvidence, there: SubnetInService, subnets: int) -> int:
+    """Switches in service of a subnet, but those that are joined, that manage it."""
+    managing = ((id_, count) for id_, count in there.below.items() if _manages(switch_of(fabric, id_), _nodes(fabric)))
     return sum(count // subnets for _, count in managing)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,18 +22,20 @@ from fabopt.wiring.together import together
 
 class SubnetInService(NamedTuple):
     """What a pod finds in each subnet: ports of NICs and of attachments, those of hosts of management among them, and
-    leaves by product, over all subnets.
+    switches below those that are joined by product, over all subnets.
     """
 
     nodes: int
     hosts: int
-    leaves: Counter[str]
+    role: Literal["leaf", "spine", "core"]
+    below: Counter[str]
 
 
 def subnet_in_service(fabric: FabricEvidence) -> SubnetInService | None:
     """What is in service in each subnet of a fabric that joins another; None where it joins none."""
     joins, name = fabric.evidence.case.joins, fabric.designed.name
-    if joins is None or joins.of(name) is None:
+    joined = None if joins is None else joins.of(name)
+    if joined is None:
         return None
     live = _live(fabric.evidence)
     links, devices = live.links, live.devices
@@ -42,11 +44,13 @@ def subnet_in_service(fabric: FabricEvidence) -> SubnetInService | None:
     attached = own & np.isin(links.kind, TO_ATTACHMENTS)
     names = {host.name for host in hosts_in_service(fabric)}
     hosts = sum(devices.product[row] in names for row in links.a[attached].tolist())
-    leaves = (row for row, role in enumerate(devices.role) if role == "leaf" and devices.fabric[row] == name)
+    roles = ("leaf", "spine")[: 1 if joined.role == "spine" else 2]
+    below = (row for row, role in enumerate(devices.role) if role in roles and devices.fabric[row] == name)
     return SubnetInService(
         of_servers // fabric.designed.planes + int(attached.sum()),
         hosts if fabric.designed.planes == 1 else 0,
-        Counter(devices.product[row] for row in leaves),
+        joined.role,
+        Counter(devices.product[row] for row in below),
     )
 
 

@@ -1,6 +1,6 @@
-"""A pod in the wiring of what it joins: spines by their names there, its cables in their free cages.
+"""A pod in the wiring of what it joins: spines or cores by their names there, its cables in their free cages.
 
-A design counts cages of its spines as if they were empty; what it adds takes the free ones, in their order, and the
+A design counts cages of these as if they were empty; what it adds takes the free ones, in their order, and the
 first free names and labels.
 """
 
@@ -39,7 +39,7 @@ def joined_by(design: Design, live: Wiring | None) -> JoinedByBase:
     joins = embedded.case.joins
     if joins is None or live is None:
         return JoinedByBase()
-    free = free_cages(live, {one.fabric for one in joins.spines}, lambda part: embedded.part(part, Switch))
+    free = free_cages(live, joins.tiers, lambda part: embedded.part(part, Switch))
     names = live.devices.name
     return JoinedByBase(names, live.cables.name, {names[row]: groups for row, groups in free.items()})
 
@@ -47,18 +47,18 @@ def joined_by(design: Design, live: Wiring | None) -> JoinedByBase:
 def beside(design: Design, wiring: Wiring, live: Wiring) -> Wiring:
     """The wiring of a pod, as its design counts, in that of what it joins.
 
-    Raises ``ValueError`` where there are other spines, or too few of their cages are free.
+    Raises ``ValueError`` where there are other such switches, or too few of their cages are free.
     """
     embedded = Embedded(design)
     joins = embedded.case.joins
-    names = {one.fabric for one in joins.spines} if joins is not None else set()
+    tiers = joins.tiers if joins is not None else set()
     device_of = np.full(len(wiring.devices), NOTHING)
-    theirs = grouped(_spines(live, names))
-    for where, rows in grouped(_spines(wiring, names)).items():
+    theirs = grouped(_joined(live, tiers))
+    for where, rows in grouped(_joined(wiring, tiers)).items():
         if len(theirs.get(where, ())) != len(rows):
-            raise ValueError(f"{where[0]} has other spines than are in service")
+            raise ValueError(f"{where[0]} has other {where[1]}s than are in service")
         device_of[rows] = theirs[where]
-    there = free_cages(live, names, lambda part: embedded.part(part, Switch))
+    there = free_cages(live, tiers, lambda part: embedded.part(part, Switch))
     rows = np.flatnonzero(device_of != NOTHING).tolist()
     free = {
         row: {number: cage for group in there[int(device_of[row])] for number, cage in group.items()} for row in rows
@@ -77,21 +77,23 @@ def beside(design: Design, wiring: Wiring, live: Wiring) -> Wiring:
     )
 
 
-def _spines(wiring: Wiring, fabrics: Collection[str]) -> Iterator[tuple[tuple[str, int], int]]:
-    """Rows of the spines of some fabrics, each with its fabric and plane."""
+def _joined(wiring: Wiring, tiers: Collection[tuple[str, str]]) -> Iterator[tuple[tuple[str, str, int], int]]:
+    """Rows of the switches of some tiers, by fabric and role; each with these and its plane."""
     devices = wiring.devices
-    for row, (role, fabric) in enumerate(zip(devices.role, devices.fabric, strict=True)):
-        if role == "spine" and fabric in fabrics:
-            yield (fabric, int(devices.plane[row])), row
+    for row, tier in enumerate(zip(devices.fabric, devices.role, strict=True)):
+        if tier in tiers:
+            yield (*tier, int(devices.plane[row])), row
 
 
-def free_cages(wiring: Wiring, fabrics: Collection[str], switch_of: Callable[[str], Switch]) -> dict[int, list[Cages]]:
-    """By spine of some fabrics, by its row: for each group of its cages, by their numbers as if none were in use, those
-    without a module or a link.
+def free_cages(
+    wiring: Wiring, tiers: Collection[tuple[str, str]], switch_of: Callable[[str], Switch]
+) -> dict[int, list[Cages]]:
+    """By switch of some tiers (fabric and role), by its row: for each group of its cages, by their numbers as if none
+    were in use, those without a module or a link.
     """
     links, modules = wiring.links, wiring.modules
     free: dict[int, list[Cages]] = {}
-    used = {row: set[int]() for _, row in _spines(wiring, fabrics)}
+    used = {row: set[int]() for _, row in _joined(wiring, tiers)}
     for devices, cages in ((links.a, links.a_cage), (links.b, links.b_cage), (modules.device, modules.cage)):
         for device, cage in zip(devices.tolist(), cages.tolist(), strict=True):
             if device in used:
@@ -106,8 +108,8 @@ def free_cages(wiring: Wiring, fabrics: Collection[str], switch_of: Callable[[st
 
 
 def _in_free_cages(free: dict[int, Cages], device: Ints, cage: Ints) -> Ints:
-    """The cages of devices, those of spines in service among the free ones, all of shape (rows,)."""
+    """The cages of devices, those of switches in service among the free ones, all of shape (rows,)."""
     pairs = list(zip(device.tolist(), cage.tolist(), strict=True))
     if any(one in free and number not in free[one] for one, number in pairs):
-        raise ValueError("a spine in service has fewer free cages than the pod takes")
+        raise ValueError("a switch in service has fewer free cages than the pod takes")
     return np.array([free[one][number] if one in free else number for one, number in pairs], dtype=np.int64)

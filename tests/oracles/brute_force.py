@@ -681,7 +681,9 @@ def pod_plans(lower: Lower) -> Iterator[tuple[str, int, int, Counter[int]]]:
             by_groups[rest * per_group] += 1
             by_rail[rest] += per_group
         pods = ceil_div(groups, size)
-        if pods >= 2:
+        # below cores in service one is enough
+        fewest = 1 if lower.space.case.get("below_cores") else 2
+        if pods >= fewest:
             yield "groups", size, pods, by_groups
         if per_group > 1 and pods * per_group >= 2:
             yield "rail", size, pods * per_group, by_rail

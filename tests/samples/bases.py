@@ -96,19 +96,23 @@ def whole_of(design: Design, stage: int = -1) -> Wiring:
 
 
 def assert_joins(design: Design, live: Design, stage: int = -1) -> None:
-    """Nothing is there twice but the spines, each port is used once, every rule holds, and servers reach each other."""
+    """Nothing is there twice but the spines, or cores, that are joined; each port is used once, every rule holds, and
+    servers reach each other.
+    """
     own, there = wiring_of(design), whole_of(live, stage)
     told = zip(there.devices.name, there.devices.role, there.devices.fabric, strict=True)
-    fabrics = {one["fabric"] for one in design.case.content["joins"]["spines"]}
-    spines = {name for name, role, fabric in told if role == "spine" and fabric in fabrics}
-    assert set(own.devices.name) & set(there.devices.name) == spines
+    joined = {one["fabric"]: one["role"] for one in design.case.content["joins"]["switches"]}
+    tops = {name for name, role, fabric in told if joined.get(fabric) == role}
+    assert set(own.devices.name) & set(there.devices.name) == tops
     assert not set(own.cables.name) & set(there.cables.name)
     ports = Counter([*in_use(own), *in_use(there)])
     assert max(ports.values()) == 1
     ends = {(own.devices.name[a], own.devices.name[b]) for a, b in zip(own.links.a, own.links.b, strict=True)}
-    leaves = {name for name, role in zip(own.devices.name, own.devices.role, strict=True) if role == "leaf"}
-    of_fabrics = len(fabrics) == len(design.fabrics) == 1
-    assert not of_fabrics or {(leaf, spine) for leaf in leaves for spine in spines} <= ends
+    below = "spine" if "core" in joined.values() else "leaf"
+    lower = {name for name, role in zip(own.devices.name, own.devices.role, strict=True) if role == below}
+    of_one_group = all(one["groups"] == 1 for one in design.case.content["joins"]["switches"])
+    if of_one_group and len(joined) == len(design.fabrics) == 1:
+        assert {(switch, top) for switch in lower for top in tops} <= ends
     assert [check for check in design.checks if not check.ok] == []
     assert "pod_joins_spines" in {check.name for check in design.checks}
 

@@ -76,10 +76,10 @@ def joined(given: Json, content: Json, live: Design, folder: Path) -> Design:
     return optimize.solve(inputs, alternatives_s=0)
 
 
-def free_of(given: Json, live: Design) -> int:
-    """Cages that are free on every spine of a design, counted in its wiring."""
-    used = Counter(name for name, _ in set(in_use(whole_of(live))) if "spine" in name)
-    cages: int = next(one for one in given["switches"] if one["id"] == "live-spine")["cages"][0]["count"]
+def free_of(given: Json, live: Design, tier: str = "spine") -> int:
+    """Cages that are free on every spine of a design, or core, counted in its wiring."""
+    used = Counter(name for name, _ in set(in_use(whole_of(live))) if tier in name)
+    cages: int = next(one for one in given["switches"] if one["id"] == f"live-{tier}")["cages"][0]["count"]
     return cages - max(used.values())
 
 
@@ -245,7 +245,7 @@ def test_a_spine_of_the_verifier_is_not_taken_at_its_word(tmp_path: Path) -> Non
         ("planes", 2, "switches that cost nothing"),
     ):
         document = json.loads(design.model_dump_json(by_alias=True))
-        document["case"]["content"]["joins"]["spines"][0][key] = value
+        document["case"]["content"]["joins"]["switches"][0][key] = value
         broken = {check.name: check for check in verify(Design.model_validate_json(json.dumps(document)))}
         assert not broken["pod_joins_spines"].ok, key
         assert words in broken["pod_joins_spines"].detail

@@ -52,7 +52,7 @@ def figures_of(clos: ClosNetwork, gpus: int) -> Figures:
         injection=injection,
         bisection=min(bisection, most),
         alltoall=_alltoall(clos, gpus),
-        max_switch_hops=HOPS_BY_TIERS[clos.tiers],
+        max_switch_hops=HOPS_BY_TIERS[clos.tiers if clos.numbers.pods > 1 else min(clos.tiers, 2)],
         permutation=min(_permutation(clos, gpus), most),
         allreduce=allreduce(clos, gpus),
         mean_switch_hops=Fraction(1) if clos.tiers == 1 else mean_switches(leaf_classes(clos)),

@@ -147,7 +147,7 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     of a pod are all that it joins. Rules ``base_stays`` and ``pod_joins_spines``.
     """
     joined, held = fabric.live.joined, fabric.live.holds_uplinks
-    if joined is not None and spines != joined.per_plane:
+    if joined is not None and joined.role == "spine" and spines != joined.per_plane:
         return False
     if held is not None:
         old, of_leaf = held.clos, held.tiers[0].up_ports
@@ -158,6 +158,12 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     pair, now = there.clos.links_per_pair, (there.tiers[0].up_ports, there.clos.spines_per_pod)
     even = now[0] == pair * now[1] and uplinks == pair * spines
     return (spines >= now[1] and even) or (uplinks, spines) == now
+
+
+def keeps_cores(fabric: FabricProblem, groups: int, per_group: int) -> bool:
+    """Whether core groups, and cores of each, are those that a pod joins. Rule ``pod_joins_spines``."""
+    joined = fabric.live.joined
+    return joined is None or joined.role == "spine" or (groups, groups * per_group) == (joined.groups, joined.per_plane)
 
 
 def keeps_uplinks(fabric: FabricProblem, nic: NicOption, leaf: SwitchType, down: CageUse, up: CageUse) -> bool:

@@ -20,9 +20,6 @@ from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import pod_sizes
 from fabopt.units import ceil_of
 
-# Below three tiers or fewer pods there are no cores.
-FEWEST_PODS = 2
-
 
 class SpineReach(NamedTuple):
     """Down ports of a spine, and pods that cores above it join."""
@@ -89,7 +86,9 @@ def least_in_pods(bounds: Bounds, block: Block, shape: Shape) -> Floats:
     for rail_pods in (False, True) if (leaves.rails > 1).any() else (False,):
         per_group, rails = (leaves.rails**0, leaves.rails) if rail_pods else (leaves.rails, leaves.rails**0)
         # the last group's leaf may need fewer ports; and where pods are not of one rail there are two of them
-        most = np.minimum(reach.ports // per_group + 1, leaves.groups - (not rail_pods))
+        most = np.minimum(
+            reach.ports // per_group + 1, leaves.groups - (0 if rail_pods else bounds.fabric.fewest_pods - 1)
+        )
         rows, size = ranges(*pod_sizes(bounds.fabric, leaves.g, leaves.g**0, most))
         pods = ceil_of(leaves.groups[rows], size)
         # all pods have the spines of a full one
@@ -125,7 +124,7 @@ def _shares_by_pods(bounds: Bounds, spine: SwitchUse, protocol: str) -> Floats:
     up = spine.up
     cores = tuple(bounds.cores(up.lane.port_mbps, protocol))
     upward = core_costs(bounds, cores, up.port, protocol).least_at(np.arange(most + 2))[0]
-    upward[:FEWEST_PODS] = np.inf
+    upward[: bounds.fabric.fewest_pods] = np.inf
     ports = np.arange(1, usable_ports(spine.down, spine.switch) + 1)
     need = bounds.spine_uplinks(ports, spine.down, up)
     fits = need <= uplinks_that_fit(spine.switch, spine.down, up, ports)

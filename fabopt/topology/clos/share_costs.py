@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabopt.parts.port_types import PortType
+from fabopt.problem.fabric import FabricProblem
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.redundancy import fewest_spines
@@ -93,15 +94,15 @@ def _costs_of_mbps(bounds: Bounds, up: PortType, protocol: str, tiers: int) -> S
 def fewest_of_all_spines(bounds: Bounds, block: Block, rail_pods: int = 0) -> int:
     """Fewest spines above a block, over all planes; ``rail_pods``: as of ``fewest_pods``."""
     planes = block.nic.planes
-    return planes * fewest_pods(block, rail_pods) * fewest_spines(bounds.fabric, planes)
+    return planes * fewest_pods(bounds.fabric, block, rail_pods) * fewest_spines(bounds.fabric, planes)
 
 
-def fewest_pods(block: Block, rail_pods: int = 0) -> int:
+def fewest_pods(fabric: FabricProblem, block: Block, rail_pods: int = 0) -> int:
     """Fewest pods above a block; ``rail_pods``: rails with pods of their own, 0: none.
 
     Without these there are two pods, or there would be no cores. Rule ``pods_cover_groups``
     """
-    return 1 if block.tiers < 3 else max(2, rail_pods)
+    return 1 if block.tiers < 3 else max(fabric.fewest_pods, rail_pods)
 
 
 def least_with_spines(bounds: Bounds, block: Block, links: Number | float, spines: Number) -> Floats:

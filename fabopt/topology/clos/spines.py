@@ -19,7 +19,7 @@ from fabopt.topology.clos.classes import busiest_leaves
 from fabopt.topology.clos.failures import survives
 from fabopt.topology.clos.figure_demands import has_room, spine_uplinks
 from fabopt.topology.clos.free_ports import may_fit
-from fabopt.topology.clos.in_service import keeps_pairs, pods_in_service
+from fabopt.topology.clos.in_service import keeps_cores, keeps_pairs, pods_in_service
 from fabopt.topology.clos.own_last_groups import last_up_limit, with_last_uplinks
 from fabopt.topology.clos.pod_costs import CoreCosts, SpineReach, core_costs, farthest_reach
 from fabopt.topology.clos.redundancy import enough_cores, fewest_spines
@@ -65,7 +65,9 @@ class Spines:
         """
         rows, spines = self._spine_counts(shape)
         tried = SpineRows(rows, spines, most[rows])
-        rows, spines, most = tried.take(self._worth_their_spines(block, shape, tried, base, fewest_pods(block)))
+        rows, spines, most = tried.take(
+            self._worth_their_spines(block, shape, tried, base, fewest_pods(self.fabric, block))
+        )
         wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
         if step_deadline.loses_spine(self.fabric):
             most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus)
@@ -221,7 +223,8 @@ class Spines:
         reach = farthest_reach(self.bounds, block.uplinks.lane.port_mbps, block.protocol)
         fewest, most = self._groups_per_pod(shape, tried.rows, tried.spines, reach, rail_pods)
         pods = np.maximum(
-            fewest_pods(block, rails), ceil_of(shape.groups[tried.rows], np.maximum(most, 1)) * max(1, rails)
+            fewest_pods(self.fabric, block, rails),
+            ceil_of(shape.groups[tried.rows], np.maximum(most, 1)) * max(1, rails),
         )
         worth = (fewest <= most) & self._worth_their_spines(block, shape, tried, base, pods)
         if not worth.any():
@@ -270,9 +273,9 @@ class Spines:
         ):  # the last group's leaf, beside all others, may need fewer of a spine's ports
             most = np.where(most == groups - 1, groups, most)
         most = np.minimum(most, groups)
-        # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise
+        # rails meet in the cores: one pod a rail is enough there, two pods are needed otherwise, or one beside others
         if not (rail_pods and shape.rails >= 2):
-            most = np.minimum(most, groups - 1)
+            most = np.minimum(most, groups + 1 - self.fabric.fewest_pods)
         # a core has a link to every pod, so T is at least this (and past all groups where it has none to spare):
         least = ceil_of(groups, pods_of_a_rail) if pods_of_a_rail else groups + 1
         return pods_in_service(self.fabric, rail_pods, leaves, *pod_sizes(self.fabric, shape.g[rows], least, most))
@@ -291,7 +294,12 @@ class Spines:
         bound = self._with_early(stack, shape, bound)
         bound[0] += early_cores
         widest = self.bounds.most_pods(spine, stack.block.protocol)
-        fits = (fewest <= most) & (shape.pods <= widest) & (shape.pods >= 2) & (bound[0] <= most_cost)
+        fits = (
+            (fewest <= most)
+            & (shape.pods <= widest)
+            & (shape.pods >= self.fabric.fewest_pods)
+            & (bound[0] <= most_cost)
+        )
         fits &= has_room(self.fabric, stack.parts(), shape)  # for a differing last group it is known only here
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
@@ -391,8 +399,10 @@ class Spines:
                 if m2 > room:
                     break
                 for q in divisors(int(shape.spines[row])):
-                    if q * m2 > room or (self.plain and q * m2 > 1):
+                    if q * m2 > room or (self.plain and self.fabric.live.joined is None and q * m2 > 1):
                         break
+                    if not keeps_cores(self.fabric, int(shape.spines[row]) // q, int(shape.x[row]) // m2):
+                        continue
                     rows.append(row)
                     qs.append(q)
                     m2s.append(m2)

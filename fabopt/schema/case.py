@@ -62,8 +62,8 @@ class Case(Strict):
         have: Units that are there already, by id, and by length in metres of what is sold by length; used first, and
             free.
         base: What is in service: it stays as it is, costs nothing, and the stages go on from it.
-        joins: What is in service beside these servers, which are a pod of their own: its leaves are on free ports of
-            the spines that are there, and nothing in service changes.
+        joins: What is in service beside these servers, which are a pod of their own: it is on free ports of the
+            spines or cores that are there, and nothing in service changes.
         charges: What is paid beside the price of parts, such as licences, support, freight and tax.
         server: Id of the server in the catalog, or ids of several, of which the one is taken that makes the whole
             cheapest; `gpus` then says how many.

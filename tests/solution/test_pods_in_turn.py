@@ -15,7 +15,7 @@ from fabopt.operate.build import plan_of
 from fabopt.output.bought import beside
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from tests.samples.bases import assert_joins, assert_stays, designed, gone_on, saved, seen_of, whole_of
+from tests.samples.bases import assert_joins, assert_stays, designed, gone_on, in_use, saved, seen_of, whole_of
 from tests.samples.discoveries import planned_links
 from tests.samples.random_cases import Dice
 from tests.solution.test_brute_force import cage, switch
@@ -179,6 +179,21 @@ def test_a_pod_that_grew_is_beside_what_it_joins(tmp_path: Path) -> None:
     (tmp_path / "further").mkdir()
     further = joined(given, pod(2, ["small"], max_oversubscription=4) | {"name": "last"}, design, tmp_path / "further")
     assert_joins(further, design)
+
+
+def test_a_pod_with_more_links_than_are_in_service_grows(tmp_path: Path) -> None:
+    """The cages that its own links take are not those of what it joins."""
+    given = parts({"small": 6}, 12)
+    live = designed(given, in_service(4, max_oversubscription=2))
+    content = pod(4, ["small"], max_oversubscription=2)
+    first = joined(given, content, live, tmp_path)
+    cages = [len([port for name, port in set(in_use(wiring_of(one))) if "spine" in name]) for one in (live, first)]
+    assert cages[0] < cages[1]
+    (tmp_path / "more").mkdir()
+    design = gone_on(given, grown(content, 5), first, tmp_path / "more")
+    assert design.status == "optimal"
+    assert_stays(design, first, 0)
+    assert_joins(design, live)
 
 
 def test_moves_do_not_go_with_a_pod(tmp_path: Path) -> None:

@@ -64,10 +64,8 @@ class Spines:
         not worth it; both of shape (size,).
         """
         rows, spines = self._spine_counts(shape)
-        tried = SpineRows(rows, spines, most[rows])
-        rows, spines, most = tried.take(
-            self._worth_their_spines(block, shape, tried, base, fewest_pods(self.fabric, block))
-        )
+        tried, pods = SpineRows(rows, spines, most[rows]), fewest_pods(self.fabric, block)
+        rows, spines, most = tried.take(self._worth_their_spines(block, shape, tried, base, pods))
         wide, gpus = replace(shape.take(rows), spines=spines), self.bounds.problem.server.gpus
         if step_deadline.loses_spine(self.fabric):
             most = step_deadline.leaves_may_cost(self.fabric, block.parts, wide, gpus)
@@ -222,10 +220,8 @@ class Spines:
         rails = int(shape.rails) if rail_pods else 0
         reach = farthest_reach(self.bounds, block.uplinks.lane.port_mbps, block.protocol)
         fewest, most = self._groups_per_pod(shape, tried.rows, tried.spines, reach, rail_pods)
-        pods = np.maximum(
-            fewest_pods(self.fabric, block, rails),
-            ceil_of(shape.groups[tried.rows], np.maximum(most, 1)) * max(1, rails),
-        )
+        pods = ceil_of(shape.groups[tried.rows], np.maximum(most, 1)) * max(1, rails)
+        pods = np.maximum(pods, fewest_pods(self.fabric, block, rails))
         worth = (fewest <= most) & self._worth_their_spines(block, shape, tried, base, pods)
         if not worth.any():
             return
@@ -294,12 +290,8 @@ class Spines:
         bound = self._with_early(stack, shape, bound)
         bound[0] += early_cores
         widest = self.bounds.most_pods(spine, stack.block.protocol)
-        fits = (
-            (fewest <= most)
-            & (shape.pods <= widest)
-            & (shape.pods >= self.fabric.fewest_pods)
-            & (bound[0] <= most_cost)
-        )
+        fits = (fewest <= most) & (shape.pods <= widest) & (bound[0] <= most_cost)
+        fits &= shape.pods >= self.fabric.fewest_pods
         fits &= has_room(self.fabric, stack.parts(), shape)  # for a differing last group it is known only here
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
@@ -390,21 +382,19 @@ class Spines:
 
         Rule ``cores_join_pods``: a core has links to all pods.
         """
-        rows: list[int] = []
-        qs: list[int] = []
-        m2s: list[int] = []
+        rows, qs, m2s = list[int](), list[int](), list[int]()
         for row in open_.tolist():
-            room = core_ports // int(shape.pods[row])
-            for m2 in divisors(int(shape.x[row])):
+            spines, x, room = int(shape.spines[row]), int(shape.x[row]), core_ports // int(shape.pods[row])
+            room = min(room, 1) if self.plain and self.fabric.live.joined is None else room
+            for m2 in divisors(x):
                 if m2 > room:
                     break
-                for q in divisors(int(shape.spines[row])):
-                    if q * m2 > room or (self.plain and self.fabric.live.joined is None and q * m2 > 1):
+                for q in divisors(spines):
+                    if q * m2 > room:
                         break
-                    if not keeps_cores(self.fabric, int(shape.spines[row]) // q, int(shape.x[row]) // m2):
-                        continue
-                    rows.append(row)
-                    qs.append(q)
-                    m2s.append(m2)
+                    if keeps_cores(self.fabric, spines // q, x // m2):
+                        rows.append(row)
+                        qs.append(q)
+                        m2s.append(m2)
         index = np.array(rows, dtype=np.int64)
         return index, replace(shape.take(index), q=np.array(qs), m2=np.array(m2s))

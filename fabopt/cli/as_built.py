@@ -21,7 +21,6 @@ from fabopt.inspect.to_do import WantedCables
 from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, read_bytes
 from fabopt.io.tables import COLUMNS
-from fabopt.operate.migration import migration_of
 from fabopt.operate.ports import templated_names
 from fabopt.output.export.acceptance import acceptance_csv, acceptance_json
 from fabopt.output.export.as_built import Shown, as_built_json, findings_csv
@@ -30,6 +29,7 @@ from fabopt.output.html.as_built import as_built_page
 from fabopt.output.terminal.acceptance import acceptance_report, headline_of_acceptance
 from fabopt.output.terminal.as_built import as_built_report
 from fabopt.schema.design import Design
+from fabopt.wiring.migration import migration_of
 from fabopt.wiring.model import wiring_at
 
 _INPUTS = "--ibnetdiscover FILE, --lldp FILE or DIR, --csv FILE"

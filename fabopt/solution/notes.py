@@ -54,6 +54,7 @@ from fabopt.solution.switch_racks import strips_without_ports
 from fabopt.units import MBPS_PER_GBPS, exact, plain_fraction, some
 from fabopt.wiring.attachment_runs import longer_runs, unmeasured_runs
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.migration import migration_notes
 from fabopt.workload.remarks import service_notes, workload_notes
 
 MOST_REFUSALS_NOTED = 6
@@ -92,6 +93,7 @@ def with_notes(question: Question, answers: Answers, design: Design) -> Design:
         *firm_notes(design),
         *quote_notes(design),
         *doubt_notes(design),
+        *migration_notes(design),
         *(rack_notes(inputs.case, answers.shown.case) if design.fabrics else ()),
         *feed_notes(answers.shown, design),
         *_without_bound(question, answers, design),

@@ -12,13 +12,13 @@ import pytest
 
 from fabopt.cli.evidence import numbered_stage
 from fabopt.errors import InputError
-from fabopt.operate.migration import windows_of
 from fabopt.output.export.changes import COLUMNS
 from fabopt.output.export.formats import Options, export
 from fabopt.output.export.pulls import visits
 from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.migration import windows_of
 from fabopt.wiring.model import Wiring, wiring_at
 from tests.samples.bases import designed, gone_on
 from tests.samples.export_samples import CASES, solved

@@ -12,14 +12,17 @@ import pytest
 from fabopt.errors import InputError
 from fabopt.output.export.cables import point_to_point
 from fabopt.output.export.formats import Options, export
+from fabopt.output.terminal.answer import leading_notes
+from fabopt.output.terminal.first_screen import first_rows
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.migration import MIGRATION
 from tests.samples.bases import designed
 from tests.samples.export_samples import solved
 from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
-from tests.solution.test_moves import FREE, bases, moved
+from tests.solution.test_moves import FREE, bases, moved, staged
 
 Rows = list[dict[str, str]]
 End = tuple[str, str]
@@ -108,3 +111,16 @@ def test_any_small_base_is_taken_apart_in_order(seed: int, tmp_path: Path) -> No
 def test_without_a_base_nothing_migrates(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing is in service"):
         migrated(solved("plain"), tmp_path)
+
+
+def test_an_answer_without_an_order_of_moves_says_so_and_what_to_do(tmp_path: Path) -> None:
+    """Two servers with both ports on a switch that is taken out: whatever comes first, one loses both."""
+    parts, content = staged("staged", 0)
+    first, last = ({**content, "stages": [{**content["stages"][at], "month": 0}]} for at in (0, -1))
+    design = moved(parts, last, designed(parts, first), tmp_path, FREE)
+    (note,) = (note for note in design.notes if note.startswith(MIGRATION))
+    assert "a server is then without 2 rails" in note and "`base.keep`" in note
+    (row,) = (row for row in first_rows(design) if row.label == "Migration")
+    assert row.words == note.removeprefix(f"{MIGRATION} ") and note in leading_notes(design)
+    with pytest.raises(InputError, match="no order of moves was found"):
+        migrated(design, tmp_path)

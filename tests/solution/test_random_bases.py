@@ -12,8 +12,8 @@ import pytest
 
 from fabopt.inspect.planned import PortName
 from fabopt.inspect.to_do import WantedCables
-from fabopt.operate.migration import Migration
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.migration import Migration
 from tests.samples import random_cases
 from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on_if_it_may, live, seen_of
 from tests.samples.discoveries import planned_links

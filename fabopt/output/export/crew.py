@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fabopt.operate.migration import windows_of
 from fabopt.output.export.channel_loss import losses
 from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.frames import Frame, joined_frames
@@ -18,6 +17,7 @@ from fabopt.output.words import count, listed, plain
 from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.wiring.in_service import stays_whole
+from fabopt.wiring.migration import windows_of
 from fabopt.wiring.model import Wiring
 
 FOLDER = "crew"

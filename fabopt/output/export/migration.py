@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from fabopt.operate.migration import LAY, PLUG, TAKE_OUT, Link, Migration, MigrationStep, MovingCable, migration_of
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, point_to_point
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.frames import Frame, frame_as_is, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.migration import LAY, PLUG, TAKE_OUT, Link, Migration, MigrationStep, MovingCable, migration_of
 from fabopt.wiring.model import Wiring
 
 FOLDER: Final = "migration"

@@ -32,6 +32,7 @@ from fabopt.schema.objective import DecidedBy
 from fabopt.schema.roles import SHARED_PORTS
 from fabopt.schema.subnet_manager import HOSTS
 from fabopt.units import some, summed
+from fabopt.wiring.migration import MIGRATION
 
 _METRICS = {
     "capex_usd": "purchase price",
@@ -57,7 +58,9 @@ def leading_notes(design: Design) -> list[str]:
     fabrics on shared NICs, hosts needed for management, a cliff just below, and bandwidth of pairs of switches without
     one.
     """
-    notes = [note for note in design.notes if note.startswith((PRICES, IN_DOUBT, SHARED_PORTS, HOSTS, CLIFF))]
+    notes = [
+        note for note in design.notes if note.startswith((PRICES, IN_DOUBT, MIGRATION, SHARED_PORTS, HOSTS, CLIFF))
+    ]
     return [*notes, *pair_lines(design)]
 
 

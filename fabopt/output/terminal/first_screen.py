@@ -46,6 +46,7 @@ from fabopt.schema.subnet_manager import HOSTS
 from fabopt.schema.topologies import EQUAL_PLANES, FINER, SAVED_TIER
 from fabopt.units import cents, grouped, some, summed
 from fabopt.wiring.design_file import Embedded
+from fabopt.wiring.migration import MIGRATION
 
 LEFT_OUT, LOST, OFF = "yellow", "red", "bright_black"
 # Rows of a kind that are shown; the rest is counted.
@@ -341,6 +342,8 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     firsts = (short(doubt, LINE) for doubt in doubts)
     lines = (first if len(first) <= LINE else first.partition(" (")[0] for first in firsts)
     yield from labelled("In doubt", lines, LEFT_OUT)
+    moves = (note.removeprefix(f"{MIGRATION} ") for note in design.notes if note.startswith(MIGRATION))
+    yield from labelled("Migration", moves, LEFT_OUT)
     shown = (SHARED_PORTS, HOSTS)
     notes = [note for note in design.notes if note.startswith(shown) or _is_of_planes(note)]
     rule = DEFAULT_RULES[WHOLE_SERVERS]

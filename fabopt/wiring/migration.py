@@ -8,7 +8,7 @@ free, else as soon as they are. After every step the graph says which ports of l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -25,6 +25,10 @@ from fabopt.wiring.model import KINDS, NOTHING, Wiring, wiring_at
 
 # A link from port to port: names of device and port at both ends.
 Link = tuple[str, str, str, str]
+# What a note of an answer begins with where servers may have to pause, and the most moves for which that is looked at.
+MIGRATION = "migration:"
+MOST_MOVES = 1_000
+WITHOUT_ORDER = "stop their jobs while these cables move, or let `base.keep` name the kinds that must not"
 UNPLUG, PLUG, LAY, TAKE_OUT = "unplug", "plug", "lay", "take out"
 
 
@@ -53,12 +57,12 @@ class MigrationStep:
 
 
 class NoOrderError(ValueError):
-    """No order keeps every server on all its rails but one."""
+    """No order was found that keeps every server on all its rails but one."""
 
 
 def migration_of(design: Design, wiring: Wiring) -> Migration:
     """The migration from what is in service to the first stage; ``InputError`` where nothing is in service, or no order
-    keeps servers on.
+    is found that keeps servers on.
     """
     base = base_wiring(design, wiring_of)
     if base is None:
@@ -67,7 +71,22 @@ def migration_of(design: Design, wiring: Wiring) -> Migration:
     try:
         return Migration(base, wiring_at(wiring, 0))
     except NoOrderError as error:
-        raise InputError([fault(design.case.name, "base", f"no order of moves keeps servers on: {error}")]) from None
+        problem = f"no order of moves was found that keeps servers on: {error}"
+        raise InputError([fault(design.case.name, "base", problem, hint=WITHOUT_ORDER)]) from None
+
+
+def migration_notes(design: Design) -> Iterator[str]:
+    """What to do where no order of moves was found that keeps servers on, or none was looked for."""
+    moved = sum(fabric.moves.numbers[0] for fabric in design.fabrics if fabric.moves is not None)
+    if moved > MOST_MOVES:
+        looks = f"{MOST_MOVES:,} of which an order is looked for: `fabopt export --to migration` does it for any number"
+        yield f"{MIGRATION} {moved:,} cables move, more than the {looks}"
+    elif moved:
+        try:
+            migration_of(design, wiring_of(design))
+        except InputError as error:
+            (refusal,) = error.faults
+            yield f"{MIGRATION} {refusal.problem}; {WITHOUT_ORDER}"
 
 
 def windows_of(design: Design, wiring: Wiring) -> dict[str, int]:
@@ -87,14 +106,22 @@ class Migration:
     def __init__(self, base: Wiring, wiring: Wiring) -> None:
         self.base = base
         self.old, self.new = _cables(base), _cables(wiring)
-        self._rails = _RailsOfServers(base, wiring)
+        self._wiring = wiring
+        try:
+            self._plan(servers_first=False)
+        except NoOrderError as error:
+            try:
+                self._plan(servers_first=True)
+            except NoOrderError:
+                raise error from None
+
+    def _plan(self, servers_first: bool) -> None:
+        """Plan all steps; links above leaves first lets new leaves reach the others before servers come to them."""
+        self._rails, self._kinds = _RailsOfServers(self.base, self._wiring), (servers_first, not servers_first)
         self.cabled = dict(self.old)
         self._taken = Counter(port for cable in self.old.values() for port in cable.ports)
         self.steps: list[MigrationStep] = []
         self.windows = 0
-        self._plan()
-
-    def _plan(self) -> None:
         self._lay()
         done = -1
         while self._waiting and len(self.steps) > done:
@@ -113,9 +140,15 @@ class Migration:
         return self.old.get(name) or self.new[name]
 
     def _do(self, window: tuple[int, int]) -> None:
-        """One window: move what can, take out what goes, move what that has freed, and lay what fits."""
+        """One window: links above leaves, and those of servers."""
         self.windows += 1
         done, own = len(self.steps), [name for name in self._waiting if self._cable(name).window == window]
+        for of_servers in self._kinds:
+            self._change([name for name in own if self._rails.are_of_servers(self._cable(name).links) is of_servers])
+        self.windows -= len(self.steps) == done
+
+    def _change(self, own: Sequence[str]) -> None:
+        """Move what can, take out what goes, move what that has freed, and lay what fits."""
         moving = [name for name in own if name in self.new and name in self.old]
         self._move(moving)
         for name in own:
@@ -123,7 +156,6 @@ class Migration:
                 self._unplug(name, TAKE_OUT)
         self._move([name for name in moving if self.cabled.get(name) != self.new[name]])
         self._lay()
-        self.windows -= len(self.steps) == done
 
     def _lay(self) -> None:
         """Lay the new cables whose ports are free."""
@@ -238,6 +270,10 @@ class _RailsOfServers:
             self._change(cable.links, 1)
             self.rails.update((a, port) for a, port, _, _ in cable.links if a in self.servers)
         self.most_lost = self.lost_before = self._most_lost()
+
+    def are_of_servers(self, links: Iterable[Link]) -> bool:
+        """Whether links lead to servers in service."""
+        return any(a in self.servers for a, *_ in links)
 
     def plug(self, links: Iterable[Link]) -> None:
         """Plug links in."""

@@ -11,12 +11,12 @@ import pytest
 
 from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
-from fabopt.operate.migration import Migration
 from fabopt.output.export.changes import changes_from
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
+from fabopt.wiring.migration import Migration
 from tests.oracles.brute_attached_moves import Live, least_with_moves
 from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight

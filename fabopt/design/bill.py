@@ -97,11 +97,11 @@ _SUMS = ("once", "yearly")
 def _by_break(bought: ChargedUnits) -> Iterator[tuple[int, int]]:
     """Number of the units by the price break that they pay."""
     item = bought.item
-    if not item.incremental:
-        yield item.break_of(bought.ordered), bought.units
+    if not item.orders.incremental:
+        yield item.orders.break_of(bought.ordered), bought.units
         return
-    ends = [start - 1 for start in item.starts[1:]] + [bought.ordered]
-    for price_break, (start, end) in enumerate(zip(item.starts, ends, strict=True)):
+    ends = [start - 1 for start in item.orders.starts[1:]] + [bought.ordered]
+    for price_break, (start, end) in enumerate(zip(item.orders.starts, ends, strict=True)):
         first = max(start, bought.first + 1)
         yield price_break, max(0, min(end, bought.first + bought.units) - first + 1)
 
@@ -290,10 +290,10 @@ def _row(
     item, (_, quantity, ordered) = line.item.bare, quantities
     kind: Bom
     kind, product = products.get(item.id, ("other", None))
-    month, price_break = problem.stages[stage].month, item.break_of(ordered)
+    month, price_break = problem.stages[stage].month, item.orders.break_of(ordered)
     weeks = item.lead_weeks(stage, quantity)
     due = None if quantity == 0 else order_month(month, weeks)
-    surcharge = item.offers[stage].expedite_cents if quantity else None
+    surcharge = item.offers[stage].time.expedite_cents if quantity else None
     return BomRow(
         stage=problem.stages[stage].name,
         fabric=line.fabric,
@@ -309,7 +309,7 @@ def _row(
         power_w=watts(item.power_mw * line.in_use),
         spares=line.spares,
         single_price_usd=usd(item.unit_cents[stage]),
-        break_from=item.starts[price_break] if len(item.starts) > 1 else None,
+        break_from=item.orders.starts[price_break] if len(item.orders.starts) > 1 else None,
         present_value_usd=usd(_share(item, stage, quantities, present=True)),
         lead_time_weeks=weeks,
         order_by_month=None if due is None else plain_fraction(due, MONTH_DIGITS),
@@ -323,10 +323,10 @@ def _share(item: Item, stage: int, quantities: tuple[int, int, int], present: bo
     """Cents of some units of an order: at incremental breaks the first lines pay for the first units."""
     before, quantity, ordered = quantities
     cost = item.worth_cents if present else item.cost
-    if item.incremental:
+    if item.orders.incremental:
         return cost(stage, before + quantity) - cost(stage, before)
     offer = item.offers[stage]
-    return quantity * ((offer.worth or offer.present) if present else offer.cents)[item.break_of(ordered)]
+    return quantity * ((offer.worth or offer.present) if present else offer.cents)[item.orders.break_of(ordered)]
 
 
 def order_date(start: str | None, month: int, lead_time_weeks: float | None) -> str | None:

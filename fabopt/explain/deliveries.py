@@ -50,7 +50,7 @@ def _quota_lever(quota: Quota, entry: int, value: int) -> Lever:
     def taken(problem: Problem, optimum: Optimum) -> Number:
         bought = order_of(problem, optimum.picked).bought.items()
         come = (
-            sum(n for (at, item), n in bought if at in delivery.stages and quota.holds(item.kind, item.vendor))
+            sum(n for (at, item), n in bought if at in delivery.stages and quota.holds(item.kind, item.sold_by.vendor))
             for delivery in problem.deliveries
             if delivery.entry == entry and (delivery.quota.vendor, delivery.quota.kind) == (quota.vendor, quota.kind)
         )
@@ -215,7 +215,7 @@ def _lead_time(inquiry: Inquiry, key: Key, sold: Purchasable) -> Lever:
     def taken(problem: Problem, optimum: Optimum) -> Number:
         enough_for = (
             exact(_weeks_until(problem.case, problem.stages[number].month))
-            + (0 if item.offers[number].expedite_cents is None else saved)
+            + (0 if item.offers[number].time.expedite_cents is None else saved)
             for (number, item), units in order_of(problem, optimum.picked).bought.items()
             if _key(item) == key and units and number in late
         )

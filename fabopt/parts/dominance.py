@@ -104,18 +104,14 @@ def _dominated(item_table: ItemTable, products: Sequence[Product], named: frozen
 
 def is_plain(item: Item) -> bool:
     """Whether any quantity can be ordered for any stage."""
-    return (
-        item.stock == 0
-        and max(item.minimum_order, item.pack_size) == 1
-        and not any(offer.most is not None or offer.late for offer in item.offers)
-    )
+    return item.supply.stock == 0 and item.orders.are_any and not any(offer.is_limited for offer in item.offers)
 
 
 def _stands_in(lengths: Sequence[Item], other: Sequence[Item]) -> bool:
     """Whether ``lengths`` takes no more money and power than ``other``, length by length, and wins ties."""
-    if not all(map(_costs_no_more, lengths, other)) or any(item.stock for item in other):
+    if not all(map(_costs_no_more, lengths, other)) or any(item.supply.stock for item in other):
         return False
-    if any(item.dated for item in (*lengths, *other)):
+    if any(item.lead.matters for item in (*lengths, *other)):
         return False
     if any(
         a.power_mw > b.power_mw or a.rack_milliunits > b.rack_milliunits for a, b in zip(lengths, other, strict=True)
@@ -130,11 +126,12 @@ def _costs_no_more(item: Item, other: Item, margin: int = 0) -> bool:
 
     ``margin``: cents a unit by which it has to be cheaper.
     """
-    if item.incremental != other.incremental or (item.incremental and item.starts != other.starts):
+    own, theirs = item.orders, other.orders
+    if own.incremental != theirs.incremental or (own.incremental and own.starts != theirs.starts):
         return False
     return all(
-        offer.cents[item.break_of(size)] + margin <= other_offer.cents[other.break_of(size)]
-        and offer.present[item.break_of(size)] <= other_offer.present[other.break_of(size)]
+        offer.cents[own.break_of(size)] + margin <= other_offer.cents[theirs.break_of(size)]
+        and offer.present[own.break_of(size)] <= other_offer.present[theirs.break_of(size)]
         for offer, other_offer in zip(item.offers, other.offers, strict=True)
-        for size in {*item.starts, *other.starts}
+        for size in {*own.starts, *theirs.starts}
     )

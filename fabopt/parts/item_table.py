@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.parts.finance import BorneCharge, Calendar, amounts_of, borne_by, borne_by_lump, present_cents, price_cents
-from fabopt.parts.items import FuturePrices, Item, Offer
+from fabopt.parts.items import FuturePrices, Item, ItemLabour, Offer
 from fabopt.parts.labour import ends_of, visit_of, work_on
+from fabopt.parts.order_terms import ItemSupply, LeadTimes, OrderSizes, OrderTime, SoldBy
 from fabopt.parts.procurement import FutureTerms, Terms, expedite_cents, is_late, soonest_weeks, supply_by
 from fabopt.schema.catalog import KINDS, ByLength, Cable, Catalog, Fibre, Nic, Panel, Switch, Transceiver, Trunk
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
@@ -87,8 +88,8 @@ class ItemTable:
         """The table with the labour on items, by their number; of parts ``installed`` on units beyond those."""
         items = (
             item if own is None
-            else replace(item, work_beyond=own) if (item.id, item.length_m) in installed
-            else replace(item, work=own)
+            else replace(item, labour=ItemLabour(beyond=own)) if (item.id, item.length_m) in installed
+            else replace(item, labour=ItemLabour(own))
             for item in self.items
             for own in (work.get(item.index),)
         )  # fmt: skip
@@ -136,6 +137,11 @@ def item_table_of(catalog: Catalog, terms: Terms | None = None) -> ItemTable:
     work = {} if labour is None else builder.add_work(labour, catalog)
     table = _table(builder.items, builder.single, builder.by_length)
     return table.with_work(work, builder.terms.installed) if work else table
+
+
+def _order_sizes(sold: Purchasable, breaks: Sequence[tuple[int, int]]) -> OrderSizes:
+    starts = tuple(start for start, _ in breaks)
+    return OrderSizes(starts, sold.price_breaks == "incremental", sold.minimum_order or 1, sold.pack_size or 1)
 
 
 class _Sold(NamedTuple):
@@ -253,24 +259,21 @@ class _Numbering:
             kind=kind,
             id=product_id,
             length_m=length_m,
-            starts=tuple(start for start, _ in breaks),
             offers=tuple(self._offers(of_part)),
             power_mw=power_mw,
             rack_milliunits=rack_milliunits,
-            stock=sold.stock or 0,
-            in_stock=sold.in_stock or 0,
-            incremental=sold.price_breaks == "incremental",
-            minimum_order=sold.minimum_order or 1,
-            pack_size=sold.pack_size or 1,
-            lead_time_weeks=sold.lead_time_weeks,
-            soonest_weeks=soonest_weeks(sold),
+            orders=_order_sizes(sold, breaks),
+            supply=ItemSupply(
+                sold.stock or 0, sold.in_stock or 0, any(one.holds(kind, vendor) for one in self._quotas)
+            ),
+            lead=LeadTimes(sold.lead_time_weeks, soonest_weeks(sold), self.terms.dated and bool(sold.lead_time_weeks)),
             spares=self.terms.spares(kind),
-            vendor=vendor,
-            seller=(product and product.seller) or "",
-            counted=self.terms.most_part_numbers(kind) is not None,
-            sourced=self._sourced(kind),
-            rationed=any(quota.holds(kind, vendor) for quota in self._quotas),
-            dated=self.terms.dated and bool(sold.lead_time_weeks),
+            sold_by=SoldBy(
+                vendor,
+                (product and product.seller) or "",
+                sourced=self._sourced(kind),
+                counted=self.terms.most_part_numbers(kind) is not None,
+            ),
             borne=borne,
             calendar=self.calendar,
         )
@@ -291,10 +294,7 @@ class _Numbering:
                 paid,
                 tuple(present_cents(price, rate, month) for price in paid),
                 supply_by(sold.part.supply, month),
-                late=is_late(month, sold.part.lead_time_weeks, first),
-                closed=closed,
-                from_stock=closed,
-                expedite_cents=surcharge,
+                OrderTime(is_late(month, sold.part.lead_time_weeks, first), closed, closed, surcharge),
             )
             offer = self._with_charges(offer, stage, sold.borne)
             yield self._in_futures(offer, stage, sold) if terms.futures else offer
@@ -309,9 +309,8 @@ class _Numbering:
                 supply = [most for most in (offer.most, supply_by(sold.part.supply, month)) if most is not None]
                 late = is_late(month, sold.part.lead_time_weeks, first)
                 closed = is_late(month, soonest_weeks(sold.part), first)
-                offer = offer._replace(
-                    most=min(supply, default=None), late=offer.late or late, closed=offer.closed or closed
-                )
+                time = offer.time._replace(late=offer.time.late or late, closed=offer.time.closed or closed)
+                offer = offer._replace(most=min(supply, default=None), time=time)
         weighed = [
             sum(
                 future.chance * prices[1][index]

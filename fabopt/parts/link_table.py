@@ -312,7 +312,7 @@ class LinkTable:
                 break
             if length_m >= run_m and (longer or not cables or item.stands_in_for(cables[0])):
                 cables.append(item)
-                if not (longer or item.counted):
+                if not (longer or item.sold_by.counted):
                     break
         return cables
 

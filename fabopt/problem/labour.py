@@ -56,7 +56,7 @@ def labour_of(
         elif visit is not None:
             open_visits[stage] = visit
     items = {(item.id, item.length_m): item for item in item_table.items}
-    is_paid = standing or open_visits or any(item.work or item.work_beyond for item in item_table.items)
+    is_paid = standing or open_visits or any(item.labour.unit or item.labour.beyond for item in item_table.items)
     in_use = moving.in_use.items() if moving is not None and is_paid else ()
     in_service = {(name, items[id_, m]): units for (name, id_, m), units in in_use if (id_, m) in items}
     return StageLabour(MappingProxyType(standing), MappingProxyType(open_visits), MappingProxyType(in_service))

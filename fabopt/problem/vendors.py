@@ -55,7 +55,7 @@ def _supply_of(problem: Problem, place: str) -> tuple[frozenset[str], int | None
         return _sellers(problem.fabrics, (place,)), _most_types(problem.fabrics, (place,))
     if place == "switch" and not any(_may_be_exchanged(problem, fabric) for fabric in problem.fabrics):
         return _sellers(problem.fabrics, SOURCE_TIERS), _most_types(problem.fabrics, SOURCE_TIERS)
-    return frozenset(item.seller for item in problem.item_table.items if item.kind == place), None
+    return frozenset(item.sold_by.seller for item in problem.item_table.items if item.kind == place), None
 
 
 def _most_types(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> int:
@@ -73,15 +73,15 @@ def _types_of(fabric: FabricProblem, role: str, tiers: int) -> int:
 
 def _sellers(fabrics: tuple[FabricProblem, ...], roles: tuple[str, ...]) -> frozenset[str]:
     """Possible vendors of the switches of some tiers."""
-    by_protocol = [roles_of for fabric in fabrics for roles_of in fabric.switches.values()]
-    return frozenset(switch.item.seller for switches in by_protocol for role in roles for switch in switches[role])
+    tiers = (of[role] for fabric in fabrics for of in fabric.switches.values() for role in roles)
+    return frozenset(switch.item.sold_by.seller for switches in tiers for switch in switches)
 
 
 def _may_be_exchanged(problem: Problem, fabric: FabricProblem) -> bool:
     """Whether switches of a fabric may be exchanged for those of other vendors: stand-ins, managed twins."""
     twins = {} if fabric.rules.managers is None else fabric.rules.managers.twins
-    own = {id_: problem.item_table.item(id_) for id_ in twins}
-    of_others = (item is not None and item.seller != twins[id_].item.seller for id_, item in own.items())
+    own = ((problem.item_table.item(id_), twin.item) for id_, twin in twins.items())
+    of_others = (item is not None and item.sold_by.seller != twin.sold_by.seller for item, twin in own)
     return fabric.interchangeable is not None or any(of_others)
 
 

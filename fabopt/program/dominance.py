@@ -70,11 +70,11 @@ def _dominated(problem: Problem, options: Options, items: Iterable[Item], most: 
     return {
         item
         for item in sorted(items, key=lambda item: item.index)
-        if item.stock == 0
+        if item.supply.stock == 0
         and item.spares is None
-        and not item.counted
-        and not item.sourced
-        and not item.dated
+        and not item.sold_by.counted
+        and not item.sold_by.sourced
+        and not item.lead.matters
         and (
             market.dominated(item, one_by_one.others(item), together=True)
             or market.dominated(item, at_once.others(item), together=False)
@@ -128,13 +128,13 @@ class _Places:
                 for other in fitting
                 if other is not item
                 and other.kind == item.kind
-                and other.work is item.work
+                and other.labour.unit is item.labour.unit
                 and is_plain(other)
                 and other.power_mw <= item.power_mw
                 and other.spares is None
-                and not other.counted
-                and not other.sourced
-                and not other.dated
+                and not other.sold_by.counted
+                and not other.sold_by.sourced
+                and not other.lead.matters
             ),
             key=lambda item: item.index,
         )
@@ -185,7 +185,7 @@ class _Market:
 
     def _most_cents(self, group: Sequence[Item]) -> int:
         """Upper bound of the cents of any order of these items."""
-        return max(max(member.unit_cents) * max(self.most[member], *member.starts) for member in group)
+        return max(max(member.unit_cents) * max(self.most[member], *member.orders.starts) for member in group)
 
     def _bids(self, group: tuple[Item, ...], stage: int) -> _Bids:
         """Bids of a group, at all sizes at which the slope of some cost changes, and at the most units of each item."""
@@ -206,9 +206,9 @@ class _Market:
 
 def _kinks(item: Item, stage: int, present: bool) -> Iterator[int]:
     """Sizes between which the least cost is linear: ends of breaks, and where the next break is as cheap."""
-    for price_break, start in enumerate(item.starts):
+    for price_break, start in enumerate(item.orders.starts):
         yield from (start - 1, start)
-        later = [item.cost(stage, more, present) for more in item.starts[price_break + 1 :]]
+        later = [item.cost(stage, more, present) for more in item.orders.starts[price_break + 1 :]]
         price = item.price(stage, price_break, present)
         if later and price > 0:
             as_cheap = start + (min(later) - item.cost(stage, start, present)) // price
@@ -219,8 +219,8 @@ def _least_costs(item: Item, stage: int, sizes: Numbers, present: bool) -> Numbe
     """Least cost of orders of ``sizes`` units, shape (sizes,); more may be ordered where the next break makes it
     cheaper.
     """
-    starts = np.array(item.starts)
-    at_start = np.array([item.cost(stage, start, present) for start in item.starts])
+    starts = np.array(item.orders.starts)
+    at_start = np.array([item.cost(stage, start, present) for start in item.orders.starts])
     slope = np.array([item.price(stage, index, present) for index in range(len(starts))])
     later = np.append(np.minimum.accumulate(at_start[:0:-1])[::-1], MOST_CENTS)
     reached = np.searchsorted(starts, sizes, "right") - 1

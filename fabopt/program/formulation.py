@@ -101,7 +101,7 @@ class Program:
     def _purchased(self) -> tuple[dict[Item, list[Use]], dict[Item, int], dict[Item, Ranges]]:
         """Uses by stage of all items that are ordered or counted, and upper bounds of their units in any design."""
         most = most_used(self.problem, self.candidates)
-        wanted = {item for item in most if is_ordered(self.problem, item) or item.counted}
+        wanted = {item for item in most if is_ordered(self.problem, item) or item.sold_by.counted}
         terms = grouped(
             ((stage, item), (var, count))
             for var, uses in (

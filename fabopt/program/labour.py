@@ -20,7 +20,7 @@ Weight = Callable[[int, Item], int]
 
 def with_work(weight: Weight) -> Weight:
     """The weight of a unit in use with that of the labour on it."""
-    return lambda stage, item: weight(stage, item) + (0 if item.work is None else weight(stage, item.work))
+    return lambda stage, item: weight(stage, item) + (0 if (work := item.labour.unit) is None else weight(stage, work))
 
 
 # What a variable makes a fabric use: name of the fabric, variable, uses of one.
@@ -54,7 +54,7 @@ class BeyondService:
 
     def terms(self, weight: Weight) -> Terms:
         """The labour on them, weighed."""
-        works = ((var, item.work_beyond) for (_, item), var in self.beyond.items())
+        works = ((var, item.labour.beyond) for (_, item), var in self.beyond.items())
         return [(var, weighed) for var, work in works if work is not None and (weighed := weight(0, work))]
 
     @rule(PROCUREMENT)

@@ -68,7 +68,7 @@ def _with_work(problem: Problem, fabric: str, uses: Uses) -> dict[tuple[int, Ite
     labour = (
         ((stage, work), count)
         for (stage, item), count in problem.labour.installed(fabric, uses).items()
-        if (work := item.work or item.work_beyond) is not None
+        if (work := item.labour.unit or item.labour.beyond) is not None
     )
     return {key: count for key, count in summed((*uses.items(), *labour)).items() if count}
 
@@ -136,7 +136,7 @@ def _ordered(problem: Problem, picked: Sequence[Picked]) -> Order:
     if (
         len(problem.stages) > 1
         or problem.limits.periods
-        or any(item.rationed or (item.spares and item.spares.per == "site") for item in special)
+        or any(item.supply.rationed or (item.spares and item.spares.per == "site") for item in special)
     ):
         ordered, spares = _solved(problem, picked)
         return Order({**bought, **ordered}, spares)
@@ -179,7 +179,7 @@ def _order_levels(program: Program) -> Iterator[Level]:
         kept = [(var, weight(item, stage)) for (item, stage), var in spare.items()]
         if kept:
             yield Level(f"spare_{name}", pulp.LpAffineExpression([term for term in kept if term[1]]), 0)
-        terms = [(var, item.pack_size * weight(item, stage)) for (item, stage, _), var in buy.items()]
+        terms = [(var, item.orders.pack * weight(item, stage)) for (item, stage, _), var in buy.items()]
         yield Level(name, pulp.LpAffineExpression([term for term in terms if term[1]]), 0)
 
 
@@ -223,7 +223,7 @@ def paid_in_periods(problem: Problem, picked: Sequence[Picked], months: int) -> 
     """Payments for orders in each period of ``months`` months, in cents."""
     terms = problem.instalments
     return summed(
-        (period, Fraction(item.cost_at(terms.prices_in(item, stage, months, period), units), terms.scale))
+        (period, Fraction(item.orders.cost_at(terms.prices_in(item, stage, months, period), units), terms.scale))
         for (stage, item), units in order_of(problem, picked).bought.items()
         for period in terms.shares_in(item, stage, months)
     )

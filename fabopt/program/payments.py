@@ -50,7 +50,7 @@ class Deliveries(OfOrders):
         for number, delivery in enumerate(self.problem.deliveries):
             if delivery.most is not None:
                 orders = [
-                    (var, item.pack_size)
+                    (var, item.orders.pack)
                     for (item, stage, _), var in self.purchases.buy.items()
                     if _comes(delivery, stage, item)
                 ]
@@ -64,4 +64,4 @@ class Deliveries(OfOrders):
 
 
 def _comes(delivery: Delivery, stage: int, item: Item) -> bool:
-    return stage in delivery.stages and delivery.quota.holds(item.kind, item.vendor)
+    return stage in delivery.stages and delivery.quota.holds(item.kind, item.sold_by.vendor)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fabopt.parts.items import Item, Piece
+from fabopt.parts.items import Item
+from fabopt.parts.order_terms import Piece
 from fabopt.parts.procurement import spares_of
 from fabopt.problem.problem import Problem
 from fabopt.program.levels import Level
@@ -49,7 +50,7 @@ def is_ordered(problem: Problem, item: Item) -> bool:
     if item.is_lump:
         return False
     later = problem.stages[1:]
-    if item.is_ordered or (later and (item.rationed or problem.limits.periods)):
+    if item.is_ordered or (later and (item.supply.rationed or problem.limits.periods)):
         return True
     return any(stage.limits.capex_cents is not None for stage in later)
 
@@ -90,7 +91,7 @@ class Purchases:
         every_stage = rule is not None and (rule.minimum > 0 or rule.per == "site")
         for stage in self.stages:
             name = self._name(item, stage)
-            if self._is_exact(item) or every_stage or (item.counted and stage == self.stages[-1]):
+            if self._is_exact(item) or every_stage or (item.sold_by.counted and stage == self.stages[-1]):
                 self.held[item, stage] = HELD.binary(name)
             if rule is not None:
                 self.spare[item, stage] = SPARE.integer(0, self._most_spares(item), name)
@@ -98,7 +99,7 @@ class Purchases:
     def _is_exact(self, item: Item) -> bool:
         """Whether spares may not exceed the rule: for late stages, spares kept before would save orders."""
         rivals = self._of_kind(item.kind) if item.spares is not None and item.spares.per == "site" else [item]
-        return item.spares is not None and any(offer.late for rival in rivals for offer in rival.offers)
+        return item.spares is not None and any(offer.time.late for rival in rivals for offer in rival.offers)
 
     def _most_spares(self, item: Item) -> int:
         """Upper bound of the spares of an item."""
@@ -123,11 +124,11 @@ class Purchases:
     def _order_sizes(self, item: Item, stage: int) -> Iterator[tuple[Piece, int]]:
         """Most packs of an order at each break: up to the next one; at the last, as many as are needed."""
         offer = item.offers[stage]
-        needed = ceil_div(self.most[item] + self._most_spares(item), item.pack_size)
+        needed = ceil_div(self.most[item] + self._most_spares(item), item.orders.pack)
         for piece in item.pieces:
             most = max(needed, piece.fewest) if piece.most is None else piece.most
-            caps = [most, *(cap // item.pack_size for cap in (offer.most, item.in_stock if offer.closed else None)
-                            if cap is not None)]  # fmt: skip
+            in_stock = item.supply.in_stock if offer.time.closed else None
+            caps = [most, *(cap // item.orders.pack for cap in (offer.most, in_stock) if cap is not None)]
             yield piece, min(caps)
 
     # -- sums -------------------------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ class Purchases:
         return [item for item in self.items if item.kind == kind]
 
     def _bought(self, item: Item, stages: Sequence[int]) -> Terms:
-        return [(self.buy[key], item.pack_size) for key in self._orders(item) if key[1] in stages]
+        return [(self.buy[key], item.orders.pack) for key in self._orders(item) if key[1] in stages]
 
     def _orders(self, item: Item) -> list[tuple[Item, int, Piece]]:
         return [
@@ -168,8 +169,8 @@ class Purchases:
         terms: Terms = []
         for (item, stage, piece), var in self.buy.items():
             of_unit = prices(item, stage)
-            terms.append((var, item.pack_size * of_unit[piece.price_break]))
-            terms.append((self.paid[item, stage, piece], item.base_at(of_unit, piece.price_break)))
+            terms.append((var, item.orders.pack * of_unit[piece.price_break]))
+            terms.append((self.paid[item, stage, piece], item.orders.base_at(of_unit, piece.price_break)))
         return [term for term in terms if term[1]]
 
     # -- constraints ------------------------------------------------------------------------------------------
@@ -184,7 +185,7 @@ class Purchases:
                 if item.spares is not None:
                     terms.append((self.spare[item, stage], -1))
                 name = f"purchases_cover_use_{self._name(item, stage)}"
-                self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
+                self.lp += pulp.LpAffineExpression(terms) >= -constant - item.supply.stock, name
 
     @rule(PROCUREMENT)
     def large_orders_cover_no_more(self) -> None:
@@ -199,17 +200,17 @@ class Purchases:
             for stage in self.stages:
                 orders = [key for key in self._orders(item) if key[1] <= stage]
                 useful = {key: self.between[item][key[1]][stage] + spares for key in orders}
-                large = {key for key in orders if key[2].fewest * item.pack_size > useful[key]}
+                large = {key for key in orders if key[2].fewest * item.orders.pack > useful[key]}
                 if large:
                     terms, constant = self._used(item, self._until(stage), -1)
                     terms += [
-                        (self.paid[key], useful[key]) if key in large else (self.buy[key], item.pack_size)
+                        (self.paid[key], useful[key]) if key in large else (self.buy[key], item.orders.pack)
                         for key in orders
                     ]
                     if item.spares is not None:
                         terms.append((self.spare[item, stage], -1))
                     name = f"large_orders_cover_no_more_{self._name(item, stage)}"
-                    self.lp += pulp.LpAffineExpression(terms) >= -constant - item.stock, name
+                    self.lp += pulp.LpAffineExpression(terms) >= -constant - item.supply.stock, name
 
     @rule(PROCUREMENT)
     def prices_are_applied(self) -> None:
@@ -243,9 +244,9 @@ class Purchases:
         The vendor's, of which so many are ordered for such stages, is as good; and expedited orders of these stages.
         """
         for item in self.ordered:
-            late = [stage for stage in self.stages if item.offers[stage].late]
-            closed = [stage for stage in late if item.offers[stage].closed]
-            ready = item.in_stock > 0 or len(closed) < len(late)
+            late = [stage for stage in self.stages if item.offers[stage].time.late]
+            closed = [stage for stage in late if item.offers[stage].time.closed]
+            ready = item.supply.in_stock > 0 or len(closed) < len(late)
             for number in range(len(late) if ready else min(1, len(late))):
                 stages = late[: number + 1] if ready else late
                 terms, constant = self._used(item, stages)
@@ -256,10 +257,10 @@ class Purchases:
                 if ready:
                     terms += [(var, -count) for var, count in self._bought(item, stages)]
                 name = f"orders_arrive_in_time_{item.index}" + (f"_{stages[-1]}" if ready else "")
-                self.lp += _sum(terms) <= item.stock - constant, name
+                self.lp += _sum(terms) <= item.supply.stock - constant, name
             if closed and ready:
                 bought = pulp.LpAffineExpression(self._bought(item, closed))
-                self.lp += bought <= item.in_stock, f"orders_arrive_in_time_ready_{item.index}"
+                self.lp += bought <= item.supply.in_stock, f"orders_arrive_in_time_ready_{item.index}"
 
     @rule(PROCUREMENT)
     def held_if_used(self) -> None:
@@ -341,7 +342,7 @@ class Purchases:
     def units(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Units of the ordered items that a solution orders at every stage."""
         packs = (((item, stage), values.get(var.name, 0)) for (item, stage, _), var in self.buy.items())
-        return summed(((stage, item), item.pack_size * number) for (item, stage), number in packs if number)
+        return summed(((stage, item), item.orders.pack * number) for (item, stage), number in packs if number)
 
     def spares(self, values: Mapping[str, int]) -> dict[tuple[int, Item], int]:
         """Spares that a solution keeps from every stage on."""

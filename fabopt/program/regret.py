@@ -76,13 +76,13 @@ class Regrets(OfOrders):
     def _prices(self, number: int, item: Item, stage: int) -> tuple[int, ...]:
         """Present values of a unit at each break in a future; 0 where the stage does not come."""
         prices = item.offers[stage].futures[number]
-        return (0,) * len(item.starts) if prices is None else prices[1]
+        return (0,) * len(item.orders.starts) if prices is None else prices[1]
 
     def _weight(
         self, prices: Callable[[Item, int], Sequence[int]], energy: Sequence[Fraction], stage: int, item: Item
     ) -> int:
         """Weight of a unit in use: its price, if it is bought when it is used, and its energy."""
-        cents = 0 if is_ordered(self.problem, item) else item.cost_at(prices(item, stage), 1)
+        cents = 0 if is_ordered(self.problem, item) else item.orders.cost_at(prices(item, stage), 1)
         return self.scale * cents + int(self.scale * energy[stage]) * item.power_mw
 
 

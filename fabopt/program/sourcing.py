@@ -73,7 +73,7 @@ class Sourcing:
         taken: dict[str, list[Taken]] = {}
         for candidate, var in self._candidates:
             tiers = (tier for tier in candidate.design.file_part().tiers if tier.role == role)
-            for vendor in {switch.item.seller for tier in tiers for switch, _ in tier.counts}:
+            for vendor in {switch.item.sold_by.seller for tier in tiers for switch, _ in tier.counts}:
                 taken.setdefault(vendor, []).append(Taken(var, 1, 1))
         return taken
 
@@ -82,7 +82,9 @@ class Sourcing:
         taken: dict[str, list[Taken]] = {}
         for var, name, uses in self._uses:
             if fabric in (None, name):
-                units = summed((item.seller, count) for item, count in uses.items() if item.kind in kinds and count)
+                units = summed(
+                    (one.sold_by.seller, count) for one, count in uses.items() if one.kind in kinds and count
+                )
                 for vendor, count in units.items():
                     taken.setdefault(vendor, []).append(Taken(var, count, max(1, int(var.upBound))))
         return taken

@@ -161,9 +161,8 @@ def without_short_devices(problem: Problem, sizing: Sizing) -> Sizing:
     spares, whole packs, orders of other fabrics. Exchangeable switches are limited by the supply of all their
     substitutes.
     """
-    if not any(
-        (item.is_ordered or item.rationed) and item.kind in ("switch", "nic") for item in problem.item_table.items
-    ):
+    boxes = (item for item in problem.item_table.items if item.kind in ("switch", "nic"))
+    if not any(item.is_ordered or item.supply.rationed for item in boxes):
         return sizing
     kept = []
     for batch in sizing.batches:
@@ -187,9 +186,9 @@ def _are_there(problem: Problem, batch: AnyBatch) -> NDArray[np.bool_]:
             there &= np.asarray(sum(counts[item] for item in pool.sized) <= most_together(pool.products, number))
         for quota, units in supplied_by(problem.deliveries, number).items():
             bought = [
-                np.maximum(0, count - item.stock)
+                np.maximum(0, count - item.supply.stock)
                 for item, count in counts.items()
-                if quota.holds(item.kind, item.vendor) and not is_exchanged(fabric, item)
+                if quota.holds(item.kind, item.sold_by.vendor) and not is_exchanged(fabric, item)
             ]
             there &= np.asarray(sum(bought) <= units)
     return there
@@ -223,7 +222,7 @@ def switch_surcharge(problem: Problem, batch: AnyBatch, most: int | None, counte
     if any(is_exchanged(batch.fabric, item) for item in counts):
         return total
     for item, count in counts.items():
-        if not item.stock and item.spares is None and not item.incremental:
+        if not item.supply.stock and item.spares is None and not item.orders.incremental:
             total = total + problem.weights.per_cent * _more_for(problem, item, count, most)
     if len(counts) > (problem.offering.terms.most_part_numbers("switch") or len(counts)):
         return total + np.inf
@@ -258,7 +257,7 @@ def _more_for(problem: Problem, item: Item, count: Floats, most: int | None) -> 
     least = item.least_ever(present, most)
     price = np.full(len(count), np.inf)
     for stage in stages:
-        for price_break, start in enumerate(item.starts):
+        for price_break, start in enumerate(item.orders.starts):
             price = np.minimum(price, item.price(stage, price_break, present) * np.maximum(start, count) / count)
     return np.asarray(np.maximum(0.0, count * (price - least - len(stages))))
 

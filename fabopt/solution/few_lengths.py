@@ -238,7 +238,7 @@ def _costs_rise(problem: Problem) -> bool:
     """
     of_products = (problem.item_table.lengths(product.id) for product in laid(problem.catalog))
     return not any(
-        longer.is_ordered or shorter.is_ordered or longer.lead_time_weeks != shorter.lead_time_weeks
+        longer.is_ordered or shorter.is_ordered or longer.lead.weeks != shorter.lead.weeks
         or any(cost < less for cost, less in zip(longer.unit_costs, shorter.unit_costs, strict=True))
         for lengths in of_products for shorter, longer in pairwise(lengths)
     )  # fmt: skip

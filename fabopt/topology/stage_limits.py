@@ -48,4 +48,4 @@ def are_within(problem: Problem, fabric: FabricProblem, sizes: int, devices: Dev
 
 def _least_cents(item: Item, count: Number, last: int) -> Number:
     """Least cost of ``count`` units bought up to stage ``last``; those in stock cost nothing."""
-    return min(item.least_cents(stage) for stage in range(last + 1)) * np.maximum(0, count - item.stock)
+    return min(item.least_cents(stage) for stage in range(last + 1)) * np.maximum(0, count - item.supply.stock)

@@ -16,7 +16,7 @@ from fabopt.schema.growth import PulledWord
 def item(number: int, kind: str, cents: int) -> Item:
     """An item at a price in whole cents."""
     offers = (Offer((cents,), (cents,)),)
-    return Item(index=number, kind=kind, id=f"{kind}-{number}", length_m=None, starts=(1,), offers=offers, power_mw=0)
+    return Item(index=number, kind=kind, id=f"{kind}-{number}", length_m=None, offers=offers, power_mw=0)
 
 
 def pieces(rng: random.Random, kind: str, number: int, most: int) -> tuple[TrunkPiece, ...]:

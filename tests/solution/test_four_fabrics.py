@@ -124,7 +124,8 @@ def test_leaves_of_computing_are_apart_from_those_of_others() -> None:
     expansion = FloorExpansion(problem, Settings(), Clock(None), {})
     costs, policies = expansion.costs_of(0), []
     for number in zip(*(expansion.variants(fabric, costs) for fabric in problem.fabrics), strict=True):
-        layouts = [fabric.arrangement.layout for fabric in number if isinstance(fabric.arrangement, InLayout)]
+        places = [fabric.on_floor.arrangement for fabric in number]
+        layouts = [place.layout for place in places if isinstance(place, InLayout)]
         assert len({tuple(layout.server_racks.tolist()) for layout in layouts}) == 1
         units = sum(layout.free_units for layout in layouts)
         assert (units <= problem.floor.plan.floor.rack_units).all()

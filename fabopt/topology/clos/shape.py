@@ -87,7 +87,7 @@ class Parts:
         of_last = () if self.last_leaf is None else (self.last_leaf.switch,)
         tiers = {"leaf": (self.leaf, *of_last), "spine": (self.spine,), "core": (self.core,)}
         return {
-            role: frozenset(switch.item.seller for switch in switches if switch is not None)
+            role: frozenset(switch.item.sold_by.seller for switch in switches if switch is not None)
             for role, switches in tiers.items()
         }
 

@@ -121,13 +121,13 @@ class Stacks:
 
     def _may_join(self, leaf: SwitchType, upper: SwitchType) -> bool:
         """Whether the vendor rule allows a switch above a leaf. ``vendors_are_kept``"""
-        return not self.of_one_vendor or upper.item.seller == leaf.item.seller
+        return not self.of_one_vendor or upper.item.sold_by.seller == leaf.item.sold_by.seller
 
     def _has_optics(self, block: Block, kind: str, near: PortType, far: PortType) -> bool:
         """Whether links can be made with optics of the leaf's vendor, where these are wanted. ``vendors_are_kept``"""
-        vendor = block.leaf.item.seller
+        vendor = block.leaf.item.sold_by.seller
         return not self.with_optics or any(
-            all(item.seller == vendor for item in assembly.items if item.kind in OPTICS)
+            all(item.sold_by.seller == vendor for item in assembly.items if item.kind in OPTICS)
             for assembly in joins_of(self.bounds.problem, self.fabric, kind, near, far, block.protocol, all_=True)
         )
 

@@ -276,15 +276,16 @@ def _link_rows(
     for option, number in units:
         for row in option.rows:
             place = places[row.near, row.far, row.scope]
-            attachment = names.index(row.attachment) if row.attachment is not None else -1
+            number_of = names.index(row.attachment) if row.attachment is not None else -1
             assembly = row.assembly
             name = (assembly.name, assembly.length_m, assembly.mode.value) if assembly is not None else ("", 0.0, "")
             classes = tuple(-run for run in row.runs_m or ())
-            shares.setdefault((place, attachment, row.stages or (), classes, name), []).append((row, number))
+            shares.setdefault((place, number_of, row.stages or (), classes, name), []).append((row, number))
     since = {key: min((row.stage for row, _ in rows if row.links), default=0) for key, rows in shares.items()}
     for key in sorted(shares, key=lambda key: (*key[:-1], since[key], key[-1])):
         kind, attachment_at = kinds[key[0]], key[1]
-        run_m = fabric.runs.m[kind.run if attachment_at < 0 else fabric.attachments[attachment_at].run_to(kind.far)]
+        attachment = None if attachment_at < 0 else fabric.attachments[attachment_at]
+        run_m = fabric.runs.m[kind.run] if attachment is None else attachment.run_m(fabric.runs.m, kind.far)
         first = shares[key][0][0]
         if first.runs_m is not None and first.assembly is not None:
             bought = [part.item.length_m for row, _ in shares[key] for part in row.parts if part.item.length_m]

@@ -29,6 +29,7 @@ from fabopt.rules.defaults import APPLIANCE_RACKS, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Floor
 from fabopt.schema.design import Place
+from fabopt.schema.installed import base_of, racks_in_service
 from fabopt.units import ceil_div, milliwatts
 
 # The name of a fabric, and of an attachment of it.
@@ -87,7 +88,7 @@ class ApplianceRacks:
     """
 
     def __init__(self, case: Case, floor: Floor) -> None:
-        self._floor = floor
+        self._floor, self._case = floor, case
         self._others = frozenset({*case.pinned_racks, *floor.named_racks, *row_ends(case).values()})
         of_case = {appliance.key: appliance for appliance in appliances_of(case)}
         with_switches = {key: one for key, one in of_case.items() if one.attachment.stands == WITH_SWITCHES}
@@ -121,8 +122,12 @@ class ApplianceRacks:
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        """Racks for attachments that name none, from the end of the floor: named by no key, and reached by trays."""
-        plan = FloorPlan(self._floor, {*self.listed, *self._others})
+        """Racks for attachments that name none, from the end of the floor: named by no key, without a device in service,
+        and reached by trays.
+        """
+        base = base_of(self._case)
+        there = set() if base is None else racks_in_service(base)
+        plan = FloorPlan(self._floor, {*self.listed, *self._others, *there})
         lost = set(plan.cut_off())
         usable = [plan.ids[rack] for rack in np.flatnonzero(plan.usable)[::-1].tolist()]
         return tuple(rack for rack in usable if rack not in lost)

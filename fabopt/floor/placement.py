@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fabopt.floor.free_space import space_beside
+from fabopt.floor.free_space import FreeSpace, space_beside
 from fabopt.floor.layouts import Layout
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import FEWEST_RACKS
@@ -164,6 +164,18 @@ def place(layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...]) -
         return leaves, spines
     cores = filling.cores(numbers, sizes[2], spines.rack)
     return None if cores is None or not _may_be(layout, numbers, 2, cores.rack) else (leaves, spines, cores)
+
+
+def space_left(
+    layout: Layout, numbers: ClosNumbers, sizes: tuple[SwitchSize, ...], positions: Sequence[Positions]
+) -> FreeSpace:
+    """What switches leave in every rack that ``place`` has put there."""
+    filling = _filling(layout, numbers, sizes)
+    assert filling is not None, "switches in service have places"
+    space = filling.space
+    for tier, (of_tier, size) in enumerate(zip(positions, sizes, strict=True)):
+        space = space.without(np.delete(of_tier.rack, filling.stay(tier).number), size)
+    return space
 
 
 def _may_be(layout: Layout, numbers: ClosNumbers, tier: int, racks: Ints) -> bool:

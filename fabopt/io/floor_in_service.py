@@ -10,6 +10,7 @@ from fabopt.floor.racks import Racks
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.floor import Campus, Floor
+from fabopt.schema.installed import racks_in_service
 
 # Of a floor, what may be otherwise than in the base: its size, and which racks there are for what is new.
 _OPEN = ("rows", "racks_per_row", "aisle_m", "blocked", "reserved", "network_racks", "server_racks")
@@ -66,14 +67,13 @@ def _otherwise(floor: Floor, before: Floor, where: str, file: str, of_base: str)
 def _lost_racks(case: Case, base: Design, file: str, of_base: str) -> Iterator[Fault]:
     """Racks with devices of the base that the floor lacks, or that are not for this cluster."""
     assert case.site.floor is not None and base.floor is not None
-    floor, places = case.site.floor, [fabric.places for fabric in base.fabrics]
-    racks = {rack for of_fabric in places for rack, _ in (*of_fabric.leaf, *of_fabric.spine, *of_fabric.core)}
+    floor, racks = case.site.floor, racks_in_service(base)
     known = set(Racks(floor).ids)
     for key in ("blocked", "reserved"):
-        for rack in sorted({*racks, *base.floor.server_racks}.intersection(getattr(floor, key))):
+        for rack in sorted(racks.intersection(getattr(floor, key))):
             problem = f"the rack {rack} has devices in service in {of_base}"
             yield fault(file, f"site.floor.{key}", problem, rack, hint="leave it out")
-    for rack in sorted({*racks, *base.floor.server_racks} - known):
+    for rack in sorted(racks - known):
         problem = f"the floor lacks the rack {rack}, which has devices in service in {of_base}"
         yield fault(file, "site.floor", problem, rack, allowed=f"{min(known)} to {max(known)}")
     named = floor.server_racks
@@ -102,12 +102,16 @@ def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]
         "site.spread": "halls" in (case.site.spread, told.site.spread),
         "site.cabling": case.site.trunked or told.site.trunked,
     }
+    racks = racks_in_service(base)
     for index, fabric in enumerate(case.fabrics):
         there = {one.name for own in told.fabrics if own.name == fabric.name for one in own.attachments}
         for number, attachment in enumerate(fabric.attachments):
-            if attachment.name not in there:
-                problem = "on a floor there are no other attachments than those in service"
-                yield fault(file, f"fabrics[{index}].attachments[{number}]", problem, attachment.name)
+            lost = sorted(racks.intersection(attachment.racks or ())) if attachment.name not in there else []
+            if lost:
+                problem = f"new devices stand in racks without any in service, and {', '.join(lost)} has some"
+                hint = "name other racks, or leave `racks` out"
+                where = f"fabrics[{index}].attachments[{number}].racks"
+                yield fault(file, where, problem, list(attachment.racks or ()), hint=hint)
     for key, is_given in given.items():
         if is_given:
             yield fault(

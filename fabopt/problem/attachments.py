@@ -57,6 +57,18 @@ class AttachmentDemand:
     manages: bool = False
     # on leaves port by port, beside those in service, which stay on theirs; else dealt over them as if there were none
     listed: bool = False
+    # runs in metres to the tiers that it is on in service, which stay as they are on a floor
+    there_m: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def kinds_there(self) -> tuple[str, ...]:
+        """The kinds of its links whose runs stay as they are."""
+        return tuple(map(self.run_to, dict(self.there_m)))
+
+    def run_m(self, runs_m: Mapping[str, float], tier: str) -> float:
+        """The run of its links to a tier in metres; ``runs_m``: by kind of links, of those that are new."""
+        kind, there = self.run_to(tier), dict(self.there_m)
+        return there[tier] if tier in there else runs_m[kind]
 
     def run_to(self, tier: str) -> str:
         """The kind of links that sets the run of its links to a tier."""

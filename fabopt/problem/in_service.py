@@ -183,10 +183,11 @@ def _may_have(in_service: InService, tiers: int) -> bool:
     return tiers >= len(there.tiers) if there.clos.last_group is None else tiers == len(there.tiers)
 
 
-def _beside_those(fabric: FabricProblem, demand: AttachmentDemand) -> AttachmentDemand:
+def _beside_those(fabric: FabricProblem, there: InService, demand: AttachmentDemand) -> AttachmentDemand:
     """An attachment whose ports in service stay on their switches; beside them ports of leaves come to those that have
     room, but for new ones with a ratio of their own.
     """
+    demand = replace(demand, there_m=there.attached_m(demand.name))
     counted = fabric.per_switch is not None and demand.name in COUNTED
     if demand.tier == "leaf" and demand.oversubscription is None and (counted or demand.adds):
         return replace(demand, listed=True)
@@ -217,7 +218,7 @@ def _narrowed(fabric: FabricProblem, in_service: InService) -> FabricProblem:
         shapes=fabric.shapes.only(there.topology, [tiers for tiers in (1, 2, 3) if _may_have(in_service, tiers)]),
         switches=switches,
         nics=nics,
-        attachments=tuple(_beside_those(fabric, demand) for demand in fabric.attachments),
+        attachments=tuple(_beside_those(fabric, in_service, demand) for demand in fabric.attachments),
         leaf_groups=replace(fabric.leaf_groups, last=replace(fabric.leaf_groups.last, kind="equal")),
         interchangeable=None,
     )

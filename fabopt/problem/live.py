@@ -42,10 +42,10 @@ class InService:
     cables: Mapping[CableKind, KindAt] = field(default_factory=dict)
     held: tuple[str, ...] = ()
 
-    def places_of(self, attachments: Iterable[str]) -> dict[str, tuple[Place, ...]] | None:
-        """Where devices of attachments stand; None where one of them is not in service."""
-        there, names = self.whole.places.attachments, tuple(attachments)
-        return {name: there[name] for name in names} if there.keys() >= set(names) else None
+    def attached_m(self, attachment: str) -> tuple[tuple[str, float], ...]:
+        """The run of the links of an attachment to each tier that it is on, as the file has it; none on no floor."""
+        rows = self.whole.links if self.server_racks else ()
+        return tuple({row.to: float(row.length_m) for row in rows if row.attachment == attachment}.items())
 
     def counted_m(self, run_m: float) -> float:
         """The class of a run by the lengths that the file has, which need not be all that are on sale now."""
@@ -82,6 +82,11 @@ class LiveNetwork:
     in_service: InService | None = None
     moving: InService | None = None
     joined: JoinedSwitches | None = None
+
+    def places_of(self, attachments: Iterable[str]) -> dict[str, tuple[Place, ...]]:
+        """Where devices of those of some attachments stand that are in service."""
+        there = {} if self.in_service is None else self.in_service.whole.places.attachments
+        return {name: there[name] for name in attachments if name in there}
 
     @property
     def stays(self) -> FabricDesign | None:

@@ -187,6 +187,13 @@ def switches_in_service(case: Case, name: str) -> Counter[tuple[str, str]]:
     return summed(((own.role, own.id), own.count) for own in there)
 
 
+def racks_in_service(base: Design) -> set[str]:
+    """Racks with servers, switches or devices of attachments of a design; none without a floor."""
+    places = [fabric.places for fabric in base.fabrics]
+    devices = (of for one in places for of in (one.leaf, one.spine, one.core, *one.attachments.values()))
+    return {*base.racks.server_racks, *(rack for of_kind in devices for rack, _ in of_kind)}
+
+
 def base_of(case: Case) -> Design | None:
     """The design that a case goes on from, at its last stage."""
     return live_design(case.base)

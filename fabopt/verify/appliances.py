@@ -12,6 +12,7 @@ from fabopt.floor.plan import FloorPlan
 from fabopt.rules.defaults import APPLIANCE_RACKS, RACK_SPREAD, ROW_ENDS, is_kept
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Floor
+from fabopt.schema.installed import base_of, racks_in_service
 from fabopt.units import ceil_div, exact, grouped, milliwatts, some
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.floor import usable_milliwatts
@@ -64,14 +65,16 @@ def has_hosts_with_switches(evidence: Evidence) -> bool:
 @since("0.3.0", "case.content.fabrics.attachments.stands")
 @where(has_hosts_with_switches)
 def hosts_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
-    """Each device that stands with switches is in one rack, in which its fabric has a switch from the first stage on.
+    """Each device that stands with switches is in one rack, in which its fabric has a switch when it comes: from the
+    first stage on, or new beside a base from the next one.
 
     With rule ``rack-spread``, where these switches are in two racks, no rack has more than half of an attachment's
     devices, rounded up. Source: case file, ``attachments[].stands``, ``.boxes``.
     """
     placed, switches = _placed(cabled), _racks_of_switches(cabled)
     for key, attachment in _with_switches(cabled.evidence):
-        _stands_with_switches(proof, cabled.evidence, (key, attachment), placed.get(key, []), switches[key[0]])
+        racks = _by(attachment, switches[key[0]])
+        _stands_with_switches(proof, cabled.evidence, (key, attachment), placed.get(key, []), racks)
 
 
 def has_appliances_of_rule(evidence: Evidence) -> bool:
@@ -93,7 +96,7 @@ def appliances_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
         if key not in moved:
             proof.note(f"{attachment.boxes} x {key[1]} apart")
             continue
-        _stands_with_switches(proof, evidence, (key, attachment), placed[key], switches[key[0]])
+        _stands_with_switches(proof, evidence, (key, attachment), placed[key], _by(attachment, switches[key[0]]))
         fewest = min(2, len({rack for rack, _ in apart[key]}))
         proof.holds(len({rack for rack, _ in placed[key]}) >= fewest, f"{key[0]} {key[1]} in fewer racks than apart")
     for fabric in evidence.fabrics if measures_attachments(evidence) else ():
@@ -101,7 +104,7 @@ def appliances_stand_with_switches(proof: Proof, cabled: CabledDesign) -> None:
         for row in fabric.designed.links if own else ():
             lengths_m = [part.length_m for part in row.parts if part.length_m]
             if lengths_m and row.from_ == "attachment" and row.attachment not in fabric.logical:
-                needed_m = attached_run_m(fabric, row.to, own)
+                needed_m = attached_run_m(fabric, row.attachment or "", row.to, own)
                 proof.holds(
                     min(lengths_m) >= needed_m, f"{min(lengths_m):g} m to {row.attachment}, {needed_m:g} m apart"
                 )
@@ -121,15 +124,19 @@ def _stands_with_switches(
     proof.note(f"{attachment.boxes} x {key[1]} in {some(len(racks), 'rack')}")
 
 
-def _racks_of_switches(cabled: CabledDesign) -> dict[str, set[str]]:
-    """Racks with switches of each fabric from the first stage on."""
-    devices, racks = cabled.wiring.devices, defaultdict[str, set[str]](set)
-    for role, stage, fabric, rack in zip(
-        devices.role, devices.stage.tolist(), devices.fabric, devices.rack, strict=True
-    ):
-        if role in SWITCHES and not stage:
-            racks[fabric].add(rack)
+def _racks_of_switches(cabled: CabledDesign) -> dict[str, dict[str, int]]:
+    """Racks with switches of each fabric, and the first stage that has one there."""
+    devices, racks = cabled.wiring.devices, defaultdict[str, dict[str, int]](dict)
+    columns = zip(devices.role, devices.stage.tolist(), devices.fabric, devices.rack, strict=True)
+    for role, stage, fabric, rack in columns:
+        if role in SWITCHES:
+            racks[fabric][rack] = min(stage, racks[fabric].get(rack, stage))
     return racks
+
+
+def _by(attachment: Attachment, racks: dict[str, int]) -> set[str]:
+    """The racks that have a switch when an attachment comes: at the first stage, or beside a base at the next one."""
+    return {rack for rack, stage in racks.items() if stage <= attachment.first_stage}
 
 
 def _moved(cabled: CabledDesign, placed: dict[Key, list[Place]]) -> set[Key]:
@@ -138,7 +145,9 @@ def _moved(cabled: CabledDesign, placed: dict[Key, list[Place]]) -> set[Key]:
         return set()
     switches = _racks_of_switches(cabled)
     return {
-        key for key, _ in _of_rule(cabled.evidence) if any(rack in switches[key[0]] for rack, _ in placed.get(key, ()))
+        key
+        for key, attachment in _of_rule(cabled.evidence)
+        if not _by(attachment, switches[key[0]]).isdisjoint(rack for rack, _ in placed.get(key, ()))
     }
 
 
@@ -285,11 +294,12 @@ def ends_of_rows(evidence: Evidence) -> dict[str, str]:
 
 
 def _unnamed(evidence: Evidence, floor: Floor) -> list[str]:
-    """Racks that neither the floor nor an attachment names, from the end of the floor."""
+    """Racks that neither the floor nor an attachment names, without devices in service, from the end of the floor."""
     asked = floor.network_racks if isinstance(floor.network_racks, tuple) else ()
     named = {*asked, *(floor.server_racks or ())}
     for fabric in evidence.case.fabrics:
         named.update(*fabric.pinned.values(), *(attachment.racks or () for attachment in fabric.attachments))
-    plan = FloorPlan(floor, named)
+    base = base_of(evidence.case)
+    plan = FloorPlan(floor, named if base is None else named | racks_in_service(base))
     lost = set(plan.cut_off())
     return [plan.ids[rack] for rack in reversed(np.flatnonzero(plan.usable).tolist()) if plan.ids[rack] not in lost]

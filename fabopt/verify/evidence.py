@@ -18,6 +18,7 @@ from fabopt.schema.base import Lane, parse_split
 from fabopt.schema.case import Fabric, Oversubscription
 from fabopt.schema.catalog import Nic, Switch
 from fabopt.schema.design import BomRow, FabricDesign, LinkRow, LogicalUse, PortUse, TierUse
+from fabopt.schema.installed import base_of
 from fabopt.schema.product import Cage
 from fabopt.schema.server import BuiltInNic
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact
@@ -111,6 +112,16 @@ class FabricEvidence:
         if kind not in self._runs_m:
             raise LookupError(f"the case says nothing of {kind}")
         return self._runs_m[kind]
+
+    @cached_property
+    def live_runs_m(self) -> Mapping[tuple[str, str], float]:
+        """The run of every attachment in service to each tier, as the base's file has it, in metres; none on no
+        floor.
+        """
+        case = self.evidence.case
+        base = base_of(case) if case.site.has_floor else None
+        rows = (row for one in (base.fabrics if base else ()) if one.name == self.designed.name for row in one.links)
+        return {(row.attachment, row.to): float(row.length_m) for row in rows if row.attachment is not None}
 
     @cached_property
     def _runs_m(self) -> Mapping[str, float]:

@@ -29,12 +29,17 @@ def measures_attachments(evidence: Evidence) -> bool:
 Places = Mapping[str, Sequence[Place]]
 
 
-def attached_run_m(fabric: FabricEvidence, tier: str, elsewhere: Places = MappingProxyType({})) -> float:
-    """Metres from an attachment to a tier: the farthest of any device and switch with a port of its attachment.
+def attached_run_m(
+    fabric: FabricEvidence, attachment: str, tier: str, elsewhere: Places = MappingProxyType({})
+) -> float:
+    """Metres from an attachment to a tier: the farthest of any device and switch with a port of its attachment; of one
+    in service on a floor as far as the base's file has it, which is left out of the others'.
 
     ``elsewhere``: places of devices in place of those of the file, by attachment.
     """
     kind = f"attachment-{tier}"
+    if (attachment, tier) in fabric.live_runs_m:
+        return fabric.live_runs_m[attachment, tier]
     if not measures_attachments(fabric.evidence):
         return fabric.run_m(kind)
     return max(_runs_m(fabric, tier, elsewhere), default=fabric.run_m(kind))
@@ -48,7 +53,7 @@ def _runs_m(fabric: FabricEvidence, tier: str, elsewhere: Places) -> Iterator[fl
         if tier == "leaf":
             numbers |= {leaf for leaf, (_, dealt) in enumerate(fabric.clos.dealt_leaves) if dealt[index]}
         places = {**fabric.designed.places.attachments, **elsewhere}.get(attachment.name, ())
-        if attachment.name in fabric.logical or not numbers:
+        if attachment.name in fabric.logical or not numbers or (attachment.name, tier) in fabric.live_runs_m:
             continue
         if not places:
             yield fabric.run_m(f"attachment-{tier}")

@@ -114,7 +114,7 @@ def attachments_take_free_ports(proof: Proof, fabric: FabricEvidence) -> None:
         proof.equal(f"ports of {name}", len(places), attachment.ports)
         strange = sorted({tier for tier, _ in places} - set(_allowed(fabric, attachment)) & set(tiers))
         proof.equal(f"tiers of {name} that the case does not allow", strange, [])
-        moves = not (in_service_of(fabric, attachment) or comes_by_stage(fabric, attachment))
+        moves = fabric.evidence.case.base is None
         for port, (place, expected) in enumerate(zip(places, dealt[index], strict=False), 1):
             exchanged = exchange.next(expected, index) if exchange is not None and moves else expected
             proof.equal(f"switch of port {port} of {name}", place, exchanged)

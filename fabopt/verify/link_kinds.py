@@ -173,7 +173,8 @@ def attachment_run_m(fabric: FabricEvidence, attachment: Attachment) -> float:
     """Metres from attachments to leaves; the servers' run where the case does not state it, and for ports of logical
     fabrics.
     """
-    return fabric.run_m(SERVER_LEAF) if attachment.name in fabric.logical else attached_run_m(fabric, "leaf")
+    is_logical = attachment.name in fabric.logical
+    return fabric.run_m(SERVER_LEAF) if is_logical else attached_run_m(fabric, attachment.name, "leaf")
 
 
 def attachment_rows(fabric: FabricEvidence, servers: tuple[ListedRow, ...]) -> dict[str, tuple[ListedRow, ...]]:
@@ -347,7 +348,7 @@ def kinds_in_own_cages(fabric: FabricEvidence) -> Iterator[LinkKind]:
     for attachment in fabric.wanted.attachments:
         ports = sum(tier == role for tier, _ in fabric.designed.free_ports.get(attachment.name, ()))
         if ports:
-            host, run_m = switch_end(fabric, role, upwards=False), attached_run_m(fabric, role)
+            host, run_m = switch_end(fabric, role, upwards=False), attached_run_m(fabric, attachment.name, role)
             rows = rows_between(fabric, "attachment", role, attachment.name)
             yield _of_attachment(fabric, attachment, host, ports, run_m, rows, role)
 

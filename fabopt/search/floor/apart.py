@@ -15,8 +15,8 @@ from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_ON_FLOOR
-from fabopt.topology.clos.attached import with_hosts
 from fabopt.topology.clos.cabling import links_of
+from fabopt.topology.clos.devices_in_racks import with_hosts
 from fabopt.topology.clos.free_ports import with_free_ports
 from fabopt.topology.clos.network import clos_of
 from fabopt.topology.clos.placement import in_racks

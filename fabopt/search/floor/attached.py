@@ -15,7 +15,8 @@ from fabopt.network.free_ports import HostTier, spread_over_racks
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import RUNS_OF_ATTACHMENTS
-from fabopt.topology.clos.attached import with_attached_runs, with_hosts
+from fabopt.topology.clos.attached import with_attached_runs
+from fabopt.topology.clos.devices_in_racks import with_hosts
 from fabopt.topology.clos.free_ports import kinds_of_hosts, with_free_ports
 from fabopt.topology.clos.network import ClosNetwork
 

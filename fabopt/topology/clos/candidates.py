@@ -23,14 +23,13 @@ from fabopt.topology.clos.attached import (
     attached_to_leaves,
     attachment_leaf,
     attachment_spine,
-    with_appliances,
     with_attached_runs,
-    with_hosts,
 )
 from fabopt.topology.clos.between_halls import joins_halls
 from fabopt.topology.clos.cabling import KindKey, LinkType
 from fabopt.topology.clos.cage_sharing import clashes_of
 from fabopt.topology.clos.design import ClosDesign
+from fabopt.topology.clos.devices_in_racks import with_appliances, with_hosts
 from fabopt.topology.clos.failures import ClosFailures
 from fabopt.topology.clos.free_ports import with_free_ports, with_listed
 from fabopt.topology.clos.growth import Plan, plans_of

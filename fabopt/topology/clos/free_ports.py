@@ -160,7 +160,7 @@ def with_free_ports(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) 
     places = _places(problem, fabric, loads)
     if places is None:
         return None
-    # those in service have changed places already, and on a floor there are no others
+    # those in service have changed places already, and new ones come to the free ports that these leave
     if fabric.live.in_service is None and (racks := clos.placement.racks_of_hosts):
         places = spread_over_racks(places, racks, loads.kinds())
     if fabric.live.moving is not None and fabric.live.moving.attached:

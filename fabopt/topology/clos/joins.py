@@ -72,10 +72,12 @@ def attachment_joins(
 
     Rule ``assemblies_are_complete``: all that a link needs and the case buys.
     """
+    run_m = demand.run_m(fabric.runs.m, tier)
     if demand.port is None:
-        alone = problem.links.near_only(port, run_of(fabric, demand.run_to(tier)), protocol)
+        alone = problem.links.near_only(port, run_m, protocol)
         return tuple(join._replace(near=None, far=join.near) for join in alone)
-    every = joins_of(problem, fabric, demand.run_to(tier), demand.port, port, protocol, True)
+    longer = runs_differ(problem, fabric, demand.run_to(tier))
+    every = problem.links.assemblies(demand.port, port, run_m, protocol, True, longer)
     joins = tuple(join for join in every if join.mode is not Mode.CROSS)
     if demand.buys == "both":
         return joins

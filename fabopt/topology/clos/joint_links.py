@@ -148,7 +148,9 @@ def _in_lengths(
     """
     servers, *others = option.rows
     assert servers.assembly is not None
-    key, attached_m = _shares(servers.assembly, links), run_of(fabric, "attachment-leaf")
+    key = _shares(servers.assembly, links)
+    there_m = (dict(fabric.attachments[owner].there_m) for _, owner in owners)
+    attached_m = max(there.get("leaf", run_of(fabric, "attachment-leaf")) for there in there_m)
     sharing = [key is not None and _shares(assembly or servers.assembly, links) == key for assembly in chosen]
     shared = [(leaf, chosen[1 + owner]) for leaf, owner in owners if sharing[1 + owner]]
     cages, cables = (

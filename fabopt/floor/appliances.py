@@ -122,8 +122,8 @@ class ApplianceRacks:
 
     @cached_property
     def free(self) -> tuple[str, ...]:
-        """Racks for attachments that name none, from the end of the floor: named by no key, without a device in service,
-        and reached by trays.
+        """Racks for attachments that name none, from the end of the floor: named by no key, with no device in service,
+        reached by trays.
         """
         base = base_of(self._case)
         there = set() if base is None else racks_in_service(base)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from fabopt.errors import InputError
 from fabopt.io.case import inputs_from_objects
 from fabopt.io.library import data_folder
 from fabopt.schema.design import Design
@@ -90,13 +89,3 @@ def test_nodes_stay_in_racks_of_their_own_on_larger_floors_too(servers: int, row
     assert places(design) == places(base) and places(base)["storage"]["storage-nodes"]
     if servers == 4:
         assert_is_the_base(design, base)
-
-
-def test_other_attachments_than_those_in_service_are_refused(tmp_path: Path) -> None:
-    content = of_two_fabrics()
-    compute, storage = content["fabrics"]
-    more = {"name": "more", "ports": 2, "boxes": 1, "rack_units": 2, "gbps": 200, "buys": "none"}
-    other = {**content, "fabrics": [compute, {**storage, "attachments": [*storage["attachments"], more]}]}
-    base = {"file": str(saved(base_of(content), tmp_path))}
-    with pytest.raises(InputError, match=r"fabrics\[1\]\.attachments\[1\]: on a floor there are no other attachments"):
-        inputs_from_objects({**other, "base": base})

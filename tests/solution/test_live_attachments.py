@@ -138,6 +138,15 @@ def test_a_leaf_in_service_has_cages_for_its_first_uplinks(servers: int, status:
         assert_stays(design, base, 0)
 
 
+def test_new_ports_that_find_no_room_do_where_all_is_put_together_anew(tmp_path: Path) -> None:
+    """The only leaf has no cage for an uplink, and a port more than it has: two leaves below a spine have all of it."""
+    base = designed(eight(), of_one_stage(6, {**STORE, "ports": 2}, tiers=1))
+    after = of_one_stage(6, {**STORE, "name": "more", "ports": 1}, tiers=[1, 2])
+    design = gone_on(eight(), after, base, tmp_path)
+    assert design.status == "infeasible"
+    assert {conflict.limit for conflict in design.conflicts} & {"base", "base.move"}
+
+
 def test_a_port_of_an_attachment_that_moves_is_refused(tmp_path: Path) -> None:
     base = designed(eight(), of_one_stage(5, STORE, tiers=2))
     design = gone_on(eight(), of_one_stage(7, tiers=2), base, tmp_path)

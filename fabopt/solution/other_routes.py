@@ -7,18 +7,17 @@ fit stay on the shortest way, and of the others as many as fit take the next one
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 
 from fabopt.problem.problem import Problem
 from fabopt.schema.case import Case, Fabric
-from fabopt.schema.design import Conflict, Design
+from fabopt.schema.design import Design
 from fabopt.schema.floor import Campus, Route
 from fabopt.schema.rack_rules import PinnedRacks
 from fabopt.schema.site import Site
 from fabopt.solution.question import Answers, Question
-from fabopt.topology.clos.between_halls import fibres_needed
 from fabopt.verify.evidence import Evidence
 from fabopt.verify.halls import HallGraph, fibres_between
 from fabopt.wiring.model import Wiring
@@ -63,23 +62,6 @@ def at_routes(site: Site, listed: Mapping[_Pair, int]) -> Site | None:
     """
     parted = tuple(_listing(route, number, listed) for number, route in enumerate(site.routes))
     return None if parted == site.routes else site.on(Campus.of(site.halls, parted))
-
-
-def too_few_fibres(problem: Problem) -> Iterator[Conflict]:
-    """The first route out of each hall whose routes have less room together than any design needs, each route once."""
-    met = set[int]()
-    for hall, needed in sorted(fibres_needed(problem).items(), key=lambda pair: -pair[1]):
-        out = [(number, route) for number, route in enumerate(problem.case.site.routes) if hall in route.between]
-        room = [route.fibres for _, route in out if route.fibres is not None]
-        if len(room) == len(out) and needed > sum(room) and out[0][0] not in met:
-            (number, _), own = out[0], room[0]
-            met.add(number)
-            together = f"routes out of {hall} have room for {sum(room):,} fibres together" if len(room) > 1 else ""
-            detail = f"what `max_oversubscription.hall` asks for takes {needed:,} fibres out of {hall} at least"
-            yield Conflict(
-                limit=f"site.routes[{number}].fibres", value=own, needed=own + needed - sum(room), direction="up",
-                minimal=False, detail=f"{detail}; {together}" if together else detail,
-            )  # fmt: skip
 
 
 def with_racks_of(case: Case, design: Design) -> Case:

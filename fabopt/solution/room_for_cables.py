@@ -32,12 +32,13 @@ from fabopt.schema.design import Conflict
 from fabopt.schema.floor import Floor
 from fabopt.schema.passive import Trunk
 from fabopt.schema.site import Site
-from fabopt.search.answer import Answer, problems_of
+from fabopt.search.answer import Answer
 from fabopt.solution.bounds import bounded, without_design
 from fabopt.solution.designs import design_of
 from fabopt.solution.other_places import elsewhere, most_designs
-from fabopt.solution.other_routes import in_racks_as, too_few_fibres, with_other_routes, with_racks_of
+from fabopt.solution.other_routes import in_racks_as, with_other_routes, with_racks_of
 from fabopt.solution.question import Answers, Question
+from fabopt.solution.too_few_fibres import with_too_few_fibres
 from fabopt.units import exact, some
 from fabopt.verify.halls import fibres_on_routes
 from fabopt.verify.trays import Fullest, fullest
@@ -61,7 +62,7 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
     """
     if not asked.inputs.case.fill_limits or asked.problem is not None or asked.answer is not None:
         return settle(asked)
-    if (refused := _refused(asked)) is not None:
+    if (refused := with_too_few_fibres(asked, partial(with_room_for_cables, settle=settle))) is not None:
         return refused
     # nothing that was met before knows of parts that are left out
     alone = replace(asked, known=None, lower_than=None, tried=())
@@ -94,17 +95,6 @@ def with_room_for_cables(asked: Question, settle: Settle) -> tuple[Question, Ans
         return _least(first, kept, asked.inputs.case)
     conflicts = tuple(_conflicts(steps))
     return replace(first.question, conflicts=conflicts), without_design(first.answers, bound)
-
-
-def _refused(asked: Question) -> tuple[Question, Answers] | None:
-    """The question without a design where routes between halls have too few fibres; None where a search has to tell."""
-    case = asked.inputs.case
-    if "route" not in case.fill_limits or all(fabric.hall_ratio is None for fabric in case.fabrics):
-        return None
-    problems = list(problems_of(case, asked.inputs.catalog, asked.settings.prune))
-    conflicts = [tuple(too_few_fibres(problem)) for problem in problems]
-    none = Answers(tuple(Answer(problem, Optimum("infeasible")) for problem in problems))
-    return (replace(asked, conflicts=conflicts[0]), none) if all(conflicts) else None
 
 
 def _least(first: _CabledAnswer, kept: list[_CabledAnswer], asked: Case) -> tuple[Question, Answers]:

@@ -1,11 +1,11 @@
 """Rule ``halls_carry_demand``: what leaves each of several halls, against the endpoints on its smaller side; and the
-fibres that it needs at least.
+fibres that this, or the ratios of its tiers, take at least.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil
+from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,18 +70,29 @@ def fibres_needed(problem: Problem) -> dict[str, int]:
     """Fibres that no design has fewer of on the routes out of a hall together, by hall; halls that need none left out.
 
     Mb/s that leave at least, by the servers that the other halls have no racks for, over the most Mb/s that a fibre of
-    any part for the shortest route carries.
+    any part for the shortest route carries. Any servers of a Clos can send to as many others what its ratios leave of
+    their ports, all at once, so that no cut through it carries less for the servers on its smaller side.
     """
     needed = dict[str, Fraction]()
     for hall, inside in zip(problem.case.site.halls, _fewest_inside(problem), strict=True):
         least_m = min((route.m for route in problem.case.site.routes if hall.name in route.between), default=0.0)
         for fabric in problem.fabrics if inside > 0 else ():
-            if fabric.ratios.hall is not None and (rate := _mbps_of_a_fibre(problem, fabric, least_m)):
+            ratio, rate = _ratio_between_halls(problem, fabric), _mbps_of_a_fibre(problem, fabric, least_m)
+            if ratio is not None and rate:
                 nics = (nic for of_protocol in fabric.nics.values() for nic in of_protocol)
                 of_server = min((nic.ports_per_server * nic.port.lane.port_mbps for nic in nics), default=0)
-                leaving = inside * of_server / fabric.ratios.hall
+                leaving = inside * of_server / ratio
                 needed[hall.name] = needed.get(hall.name, Fraction(0)) + leaving / rate
     return {hall: ceil(fibres) for hall, fibres in needed.items()}
+
+
+def _ratio_between_halls(problem: Problem, fabric: FabricProblem) -> Fraction | None:
+    """The most oversubscription of what leaves a hall that any limit of a fabric allows; None where there is none."""
+    limits = [fabric.ratios.hall]
+    if fabric.shapes.topologies == ("clos",) and len(problem.stages) == 1 and fabric.in_service is None:
+        of_tiers = (fabric.ratios.leaf, fabric.ratios.spine)[: max(fabric.shapes.tiers) - 1]
+        limits.append(prod(of_tiers, start=Fraction(1)))
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _fewest_inside(problem: Problem) -> list[int]:

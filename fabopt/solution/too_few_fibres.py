@@ -32,7 +32,9 @@ def with_too_few_fibres(asked: Question, settle: Settle) -> tuple[Question, Answ
     conflicts = [[*_too_few(problem)] for problem in problems]
     if not all(conflicts):
         return None
-    told = tuple(_enough(asked, route, conflict, settle) for route, conflict in conflicts[0])
+    # with a ratio between halls it takes long to tell how many are enough
+    is_slow = any(fabric.hall_ratio is not None for fabric in asked.inputs.case.fabrics)
+    told = tuple(conflict if is_slow else _enough(asked, route, conflict, settle) for route, conflict in conflicts[0])
     none = Answers(tuple(Answer(problem, Optimum("infeasible")) for problem in problems))
     return replace(asked, conflicts=told), none
 

@@ -206,6 +206,41 @@ def test_no_design_of_a_ratio_has_fewer_fibres_than_are_needed_at_least(hall: fl
     assert of_ratio(hall, least).objective.candidates > 0
 
 
+@pytest.mark.long(but=("2-any-2",))
+@pytest.mark.parametrize("tiers", [2, 3])
+@pytest.mark.parametrize("spread", ["any", "halls"])
+@pytest.mark.parametrize("leaf", [1, 2, 4])
+def test_no_design_of_tiers_ratios_has_fewer_fibres_than_are_needed_at_least(
+    leaf: int, spread: str, tiers: int
+) -> None:
+    """Four servers of 400 Gb/s send what the ratios leave to four in the other hall, at 200 Gb/s of a fibre of LC."""
+    content = campus(350, spread=spread)
+    del content["fabrics"][0]["racks"]
+    content["fabrics"][0] |= {"tiers": tiers, "max_oversubscription": {"leaf": leaf, "spine": 1}}
+    given = inputs(content, parts())
+    design = solve(given, alternatives_s=0)
+    least = ceil(4 * 400 / leaf / 200)
+    assert fibres_needed(problem_of(given.case, given.catalog)) == {"EAST": least, "WEST": least}
+    assert 2 * len(over_route(design)) >= least
+    content["site"]["routes"][0]["fibres"] = least - 1
+    none = solve(inputs(content, parts()), alternatives_s=0)
+    assert (none.status, none.conflicts[0].needed) == ("infeasible", 2 * len(over_route(design)))
+    content["site"]["routes"][0]["fibres"] = none.conflicts[0].needed
+    assert usd(solve(inputs(content, parts()), alternatives_s=0)) == usd(design)
+
+
+def test_a_shipped_case_with_a_duct_that_is_too_small_for_its_tiers_names_the_fibres() -> None:
+    """Sixteen DGX H100 of 8 x 400 Gb/s in the smaller hall at 1:1: 51,200 Gb/s over fibres of 200; pods take more."""
+    case = yaml.safe_load((data_folder("cases") / "two-halls-320.yaml").read_text())
+    case["site"]["routes"][0]["fibres"] = 12
+    none = solve(inputs_from_objects(case), alternatives_s=0)
+    assert (none.status, none.objective.candidates) == ("infeasible", 0)
+    (conflict,) = none.conflicts
+    assert (conflict.limit, conflict.value, conflict.needed) == ("site.routes[0].fibres", 12, 384)
+    assert "takes 256 fibres out of EAST at least" in conflict.detail
+    assert conflict.capex_usd == usd(shipped("two-halls-320"))
+
+
 def test_a_shipped_case_with_a_duct_that_is_too_small_for_its_ratio_names_the_fibres() -> None:
     """Sixteen DGX H100 of 8 x 400 Gb/s in the smaller hall at 1:5: 256,000 Gb/s over fibres of 200."""
     case = yaml.safe_load((data_folder("cases") / "two-halls-320.yaml").read_text())

@@ -229,6 +229,7 @@ def test_no_design_of_tiers_ratios_has_fewer_fibres_than_are_needed_at_least(
     assert usd(solve(inputs(content, parts()), alternatives_s=0)) == usd(design)
 
 
+@pytest.mark.long
 def test_a_shipped_case_with_a_duct_that_is_too_small_for_its_tiers_names_the_fibres() -> None:
     """Sixteen DGX H100 of 8 x 400 Gb/s in the smaller hall at 1:1: 51,200 Gb/s over fibres of 200; pods take more."""
     case = yaml.safe_load((data_folder("cases") / "two-halls-320.yaml").read_text())

@@ -66,7 +66,7 @@ WITHOUT_LEVER: Mapping[str, Mapping[str, str]] = {
               "air_dt_k": TOLD, "tray_width_mm": FILL, "tray_depth_mm": FILL, "tray_fill": FILL,
               "manager_width_mm": FILL, "manager_depth_mm": FILL, "manager_fill": FILL},
     "CampusHall": {"*": "has the levers of a floor, in all halls at once"},
-    "Route": {"exits": GEOMETRY, "pairs": GEOMETRY, "duct": MEANING},
+    "Route": {"exits": GEOMETRY, "duct": MEANING},
     "RackRules": {"*": RULE},
     "CaseLimits": {"quarterly_budget_usd": PERIOD, "yearly_budget_usd": PERIOD},
     "Finance": {"depreciation_years": WORTH, "*": MONEY}, "Payment": {"*": MONEY}, "Rate": {"*": MONEY},

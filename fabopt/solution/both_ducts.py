@@ -216,6 +216,8 @@ class _Deal:
         hanging = self._score(self._pairs_of).hanging
         if hanging:
             told.append(f"{hanging} of {len(self._pairs_of)} devices, fabrics, planes and pods hang on one duct")
+        if len(self._links) == 1:
+            told.append("all is between two racks: switches in a second one there would let it be shared")
         more = _usd(self.design) - _usd(free)
         told.append(f"that costs ${float(more):,.2f} more than the shortest ways" if more > 0 else "at no more cost")
         yield DEFAULT_RULES[TWO_DUCTS].note("; ".join(told))

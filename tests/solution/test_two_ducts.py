@@ -74,6 +74,18 @@ def test_a_duct_without_room_for_its_half_leaves_all_in_the_other_one() -> None:
     assert [len(rows) for rows in by_route(dealt(380, None, 24)).values()] == [2, 2]
 
 
+def test_cables_of_two_racks_are_in_one_duct_and_a_note_says_so() -> None:
+    """All four servers of WEST are in one rack."""
+    content = two_ducts(380, (None, None)) | {"rules": {**OTHERS, "two-ducts": True}}
+    content["servers"] = 8
+    content["site"]["halls"][1]["server_racks"] = ["A01"]
+    content["site"]["halls"][1]["racks_per_row"] = 3
+    design = solve(inputs(content, of_plugs()), alternatives_s=0)
+    assert_proven(design)
+    assert sorted(len(rows) > 0 for rows in by_route(design).values()) == [False, True]
+    assert "all is between two racks" in note(design)
+
+
 def test_a_duct_that_no_part_reaches_through_names_the_rule() -> None:
     none = dealt(9000)
     assert none.totals is None and none.status == "unknown"

@@ -89,7 +89,7 @@ def fibres_needed(problem: Problem) -> dict[str, int]:
 def _ratio_between_halls(problem: Problem, fabric: FabricProblem) -> Fraction | None:
     """The most oversubscription of what leaves a hall that any limit of a fabric allows; None where there is none."""
     limits = [fabric.ratios.hall]
-    if fabric.shapes.topologies == ("clos",) and len(problem.stages) == 1 and fabric.in_service is None:
+    if fabric.shapes.topologies == ("clos",) and len(problem.stages) == 1 and fabric.live.in_service is None:
         of_tiers = (fabric.ratios.leaf, fabric.ratios.spine)[: max(fabric.shapes.tiers) - 1]
         limits.append(prod(of_tiers, start=Fraction(1)))
     return min((limit for limit in limits if limit is not None), default=None)

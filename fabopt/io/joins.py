@@ -67,7 +67,6 @@ def _beside(case: Case, there: dict[str, FabricDesign], file: str) -> Iterator[F
     """Keys of a case that do not go with a pod, and fabrics none of which is in service."""
     given = {
         "base": case.base is not None,
-        "stages": len(case.stages or ()) > 1,
         "scenarios": bool(case.scenarios),
         "charges": bool(case.charges),
         "site.floor": case.site.has_floor,

@@ -70,9 +70,10 @@ def pod(servers: int, leaves: list[str], **fabric: Any) -> Json:
     )
 
 
-def joined(given: Json, content: Json, live: Design, folder: Path) -> Design:
-    """The design of a pod that joins a design."""
-    inputs = inputs_from_objects({**content, "joins": {"file": str(saved(live, folder))}}, given)
+def joined(given: Json, content: Json, live: Design, folder: Path, stage: str = "") -> Design:
+    """The design of a pod that joins a design, or a stage of it."""
+    file = f"{saved(live, folder)}@{stage}" if stage else str(saved(live, folder))
+    inputs = inputs_from_objects({**content, "joins": {"file": file}}, given)
     return optimize.solve(inputs, alternatives_s=0)
 
 

@@ -46,7 +46,12 @@ def plans_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tupl
 
     Rules ``stages_are_fabrics`` and ``stages_only_add``.
     """
-    parts, shape, still = clos.parts, clos.shape, _still(problem, fabric, clos)
+    parts, shape = clos.parts, clos.shape
+    if fabric.live.joined is not None:
+        # all switches that are joined, and all spines of a pod below cores, are there from the first stage on
+        whole = _still(problem, fabric, clos, int(shape.spines), _cores(parts, shape))
+        return () if whole is None or _begins_with_a_leaf(problem, fabric, shape) else (whole,)
+    still = _still(problem, fabric, clos)
     if still is None or _stands_on_one(problem, fabric, shape):
         return ()
     if fabric.live.moving is not None:
@@ -56,6 +61,12 @@ def plans_of(problem: Problem, fabric: FabricProblem, clos: ClosNetwork) -> tupl
     plans = _lending(problem, fabric, clos, still, (StageNumbers(0),))
     moving = sorted({plan for plan in plans if plan != still and _modules_suffice(parts, shape, plan)})
     return (still, *moving)
+
+
+def _begins_with_a_leaf(problem: Problem, fabric: FabricProblem, shape: Shape) -> bool:
+    """Whether a pod has one leaf at a stage, which no spine joins to others of it."""
+    sizes = (stage.servers for stage in problem.stages[fabric.live.in_service is not None :])
+    return any(replace(shape, servers=servers).leaves < 2 for servers in sizes)
 
 
 def _stands_on_one(problem: Problem, fabric: FabricProblem, shape: Shape) -> bool:

@@ -50,10 +50,9 @@ def test_a_case_that_does_not_go_with_a_pod(tmp_path: Path) -> None:
     ):  # fmt: skip
         assert words in refused({**content, **changes}, tmp_path)[key], key
     stages = [{"name": "one", "servers": 2}, {"name": "two", "month": 6, "servers": 4}]
-    comes = [{"name": "may", "probability": 1, "months": {"two": 6}}]
-    assert (
-        "does not go with `joins`" in refused({**without, "stages": stages, "scenarios": comes}, tmp_path)["scenarios"]
-    )
+    comes = {"stages": stages, "scenarios": [{"name": "may", "probability": 1, "months": {"two": 6}}]}
+    told = refused({**without, **comes, "objective": "tco_usd"}, tmp_path)
+    assert "does not go with `joins`" in told["scenarios"]
 
 
 def test_attachments_of_a_pod_have_names_of_their_own(tmp_path: Path) -> None:

@@ -119,7 +119,8 @@ def _asked_otherwise(fabric: Fabric, there: FabricDesign, where: str, file: str)
     tiers = fabric.tiers if isinstance(fabric.tiers, tuple) else (fabric.tiers,)
     asked = fabric.planes if isinstance(fabric.planes, tuple) else (fabric.planes,)
     top, number = there.tiers[-1], len(there.tiers)
-    switches = getattr(fabric.switches, top.role)
+    said = getattr(fabric.switches, top.role)
+    switches = said if isinstance(said, str) else list(said)
     held = {
         "protocol": (fabric.protocol in ("any", there.protocol), fabric.protocol, there.protocol),
         "topologies": (bool({"any", "clos"} & set(fabric.topologies)), list(fabric.topologies), "clos"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,8 @@ from fabopt.verify.wiring import FabricCabling
 from fabopt.wiring.model import Ints
 
 Mask = NDArray[np.bool_]
+# From node, to node and Mb/s.
+Arcs = tuple[Ints, Ints, Ints]
 
 
 def rails_reach_leaves(proof: Proof, cabling: FabricCabling) -> None:
@@ -262,29 +264,38 @@ def _flow(cabling: FabricCabling, cut: int) -> int:
     Servers with the same links and side are one node, which takes nothing from any flow: its flow can be shared among
     them equally.
     """
-    from ortools.graph.python import max_flow  # only this rule needs it
-
     links, devices, fabric = cabling.links, len(cabling.devices), cabling.fabric
     injection = fabric.injection * fabric.evidence.sharers
     source, sink = devices, devices + 1
     per_server = ceil_div(injection.numerator, injection.denominator)
-    graph = max_flow.SimpleMaxFlow()
     sets, sizes, leaves = _equal_servers(cabling, cut)
     nodes, sends = devices + 2 + np.arange(len(sets)), sets < cut
-    whole = sizes * per_server
-    graph.add_arcs_with_capacity(np.where(sends, source, nodes), np.where(sends, nodes, sink), whole)
-    speed = fabric.nic_lane.port_mbps
     ports = np.repeat(nodes, leaves.shape[1]), leaves.ravel()
     up = np.repeat(sends, leaves.shape[1])
-    share = np.repeat(sizes * speed, leaves.shape[1])
-    graph.add_arcs_with_capacity(np.where(up, ports[0], ports[1]), np.where(up, ports[1], ports[0]), share)
+    share = np.repeat(sizes * fabric.nic_lane.port_mbps, leaves.shape[1])
+    one_way = (
+        (np.where(sends, source, nodes), np.where(sends, nodes, sink), sizes * per_server),
+        (np.where(up, ports[0], ports[1]), np.where(up, ports[1], ports[0]), share),
+    )
     above = cabling.between_switches
     _, first, pair = np.unique(combined(links.a[above], links.b[above]), return_index=True, return_inverse=True)
     capacity = np.bincount(pair.ravel(), weights=cabling.mbps(above), minlength=len(first)).astype(np.int64)
-    if capacity.min(initial=0) < 0:
+    return flow_through(one_way, (links.a[above][first], links.b[above][first], capacity), source, sink)
+
+
+def flow_through(one_way: Iterable[Arcs], both_ways: Arcs, source: int, sink: int) -> int:
+    """Mb/s from a source to a sink of a graph: ends and Mb/s of its arcs have shape (arcs,).
+
+    Raises ``ValueError`` where what carries both ways, which are cables, has no speed.
+    """
+    from ortools.graph.python import max_flow  # only two rules need it
+
+    a, b, speed = both_ways
+    if speed.min(initial=0) < 0:
         raise ValueError("there are links without a speed")
-    a, b = links.a[above][first], links.b[above][first]
-    graph.add_arcs_with_capacity(np.concatenate([a, b]), np.concatenate([b, a]), np.tile(capacity, 2))
+    graph = max_flow.SimpleMaxFlow()
+    for arcs in (*one_way, (a, b, speed), (b, a, speed)):
+        graph.add_arcs_with_capacity(*arcs)
     status = graph.solve(source, sink)
     if status != graph.OPTIMAL:
         raise RuntimeError(f"the flow has no optimum: {status}")

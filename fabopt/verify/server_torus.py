@@ -8,6 +8,7 @@ from fabopt.network.components import first_joined
 from fabopt.units import MBPS_PER_GBPS, ceil_div, exact, gbps, some
 from fabopt.verify.evidence import FabricEvidence
 from fabopt.verify.links import bundles_join_boxes
+from fabopt.verify.paths import flow_through
 from fabopt.verify.ports import nics_are_cabled, server_ends
 from fabopt.verify.proof import Proof, distinct
 from fabopt.verify.wiring import FabricCabling
@@ -89,21 +90,10 @@ def halves_carry_claim(proof: Proof, cabling: FabricCabling) -> None:
 
 def _flow(cabling: FabricCabling, sends: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int:
     """Mb/s that the servers of the mask ``sends``, shape (servers,), can send to the others."""
-    from ortools.graph.python import max_flow  # only this rule and one of switches need it
-
     links, number = cabling.links, cabling.numbers("server")
     injection = cabling.fabric.injection * cabling.fabric.evidence.sharers
     most = ceil_div(injection.numerator, injection.denominator)
     servers, source, sink = np.arange(len(sends)), len(sends), len(sends) + 1
-    graph = max_flow.SimpleMaxFlow()
-    tails, heads = np.where(sends, source, servers), np.where(sends, servers, sink)
-    graph.add_arcs_with_capacity(tails, heads, np.full(len(sends), most))
-    speed = cabling.mbps(np.arange(len(links)))
-    if speed.min(initial=0) < 0:
-        raise ValueError("there are links without a speed")
-    a, b = number[links.a], number[links.b]
-    graph.add_arcs_with_capacity(np.concatenate([a, b]), np.concatenate([b, a]), np.tile(speed, 2))
-    status = graph.solve(source, sink)
-    if status != graph.OPTIMAL:
-        raise RuntimeError(f"the flow has no optimum: {status}")
-    return int(graph.optimal_flow())
+    hosts = np.where(sends, source, servers), np.where(sends, servers, sink), np.full(len(sends), most)
+    cables = number[links.a], number[links.b], cabling.mbps(np.arange(len(links)))
+    return flow_through([hosts], cables, source, sink)

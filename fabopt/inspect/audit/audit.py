@@ -138,13 +138,8 @@ def count_findings(context: HandContext, claimed: float | None) -> Iterator[Audi
     assert counts is not None
     counted = CountedDesign(context, counts, counts.claimed if claimed is None else claimed)
     yield from counted_uplinks(counts.numbers, counted.nics)
-    yield from _ports(counted)
-    yield from _stripes(counted)
-    yield from _ratios(counted)
-    yield from _links(counted)
-    yield from _tiers(counted)
-    yield from _nics(counted)
-    yield from _transceivers(counted)
+    for rule in (_ports, _stripes, _ratios, _links, _tiers, _nics, _transceivers):
+        yield from rule(counted)
     parts: Sequence[CountedPart] = counts.parts
     if parts:
         yield from bill_findings(context, parts)
@@ -327,12 +322,10 @@ def _wired(context: HandContext, claimed: float | None) -> Iterator[AuditFinding
     yield from ratio_is_as_claimed(wired)
     yield from nic_fits_slot(context, speeds)
     yield from speeds_agree(context, speeds)
-    yield from protocols_agree(context)
-    yield from optics_mate(context)
-    yield from parts_are_qualified(context)
-    yield from cables_are_long_enough(context)
-    yield from cables_have_ends(context)
-    yield from subnet_is_managed(context)
+    for rule in (
+        protocols_agree, optics_mate, parts_are_qualified, cables_are_long_enough, cables_have_ends, subnet_is_managed,
+    ):  # fmt: skip
+        yield from rule(context)
     yield from rails_do_not_cross(wired)
     yield from shape_is_needed(wired)
     yield from modules_are_enough(context, speeds)

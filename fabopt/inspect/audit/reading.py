@@ -29,6 +29,7 @@ from fabopt.inspect.audit.tables import (
     has_both_ends,
     links_of_table,
     role_of_words,
+    with_ends,
 )
 from fabopt.inspect.sightings import cut_off
 from fabopt.io.library import (
@@ -222,10 +223,7 @@ def links_of_dot(text: str, file: str) -> HandMade:
     if bare_edges or not links:
         what = f"{bare_edges:,} edges name no ports" if bare_edges else "no edge is in it"
         raise InputError([fault(file, "", what, allowed='edges such as "leaf":"swp1" -- "server":"eth0"')])
-    for link in links:
-        devices.setdefault(link.a, HandDevice())
-        devices.setdefault(link.b, HandDevice())
-    return HandMade(file, "dot", devices, links)
+    return HandMade(file, "dot", with_ends(devices, links), links)
 
 
 def _plain(text: str) -> str:
@@ -262,10 +260,7 @@ def links_of_hedgehog(text: str, file: str) -> HandMade:
             links += [HandLink(number, *ends) for ends in _connected(spec, set())]
     if not links:
         raise InputError([fault(file, "", "no Connection with two ports is in it")])
-    for link in links:
-        devices.setdefault(link.a, HandDevice())
-        devices.setdefault(link.b, HandDevice())
-    return HandMade(file, "hedgehog", devices, links)
+    return HandMade(file, "hedgehog", with_ends(devices, links), links)
 
 
 def _documents(text: str, file: str) -> Iterator[dict[str, Any]]:

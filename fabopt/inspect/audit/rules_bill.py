@@ -66,10 +66,8 @@ class _Bill:
 def bill_findings(context: HandContext, parts: Sequence[CountedPart]) -> Iterator[AuditFinding]:
     """The findings of all rules on a bill."""
     bill = _Bill(context, parts)
-    yield from _ports(bill)
-    yield from _nics(bill)
-    yield from _standards(bill)
-    yield from _lengths(bill)
+    for rule in (_ports, _nics, _standards, _lengths):
+        yield from rule(bill)
     if bill.is_whole:
         yield from _connectors(bill)
     if sum(part.quantity for part, _ in bill.switches) == 1:

@@ -7,7 +7,16 @@ from sys import intern
 from typing import Any, Final, NamedTuple
 
 from fabopt.errors import InputError, fault
-from fabopt.inspect.audit.tables import NO_CABLE, HandCable, HandDevice, HandLink, HandMade, Role, role_of_words
+from fabopt.inspect.audit.tables import (
+    NO_CABLE,
+    HandCable,
+    HandDevice,
+    HandLink,
+    HandMade,
+    Role,
+    role_of_words,
+    with_ends,
+)
 from fabopt.inspect.reading import device_of, recognised
 from fabopt.inspect.sightings import Discovery, SeenEnd, is_unnamed
 from fabopt.io.design import parse_json
@@ -133,9 +142,7 @@ def configured_fabric(texts: Mapping[str, str], file: str) -> HandMade:
     if not links:
         allowed = "the table DEVICE_NEIGHBOR with a name and a port for each port"
         raise InputError([fault(file, "DEVICE_NEIGHBOR", "no neighbour is in it", allowed=allowed)])
-    for link in links:
-        devices.setdefault(link.b, HandDevice())
-    return HandMade(file, "config_db", devices, links)
+    return HandMade(file, "config_db", with_ends(devices, links), links)
 
 
 def _neighbours(configs: Mapping[str, Mapping[str, Any]], port_by_alias: Mapping[_LinkEnd, str]) -> Iterator[_LinkRow]:

@@ -115,6 +115,12 @@ class HandMade:
     notes: tuple[str, ...] = ()
 
 
+def with_ends(devices: Mapping[str, HandDevice], links: Iterable[HandLink]) -> dict[str, HandDevice]:
+    """Devices, and after them those that only links name."""
+    ends = {name: HandDevice() for link in links for name in (link.a, link.b) if name not in devices}
+    return {**devices, **ends}
+
+
 # What columns are called, letters and digits only; the first that is there counts.
 _A, _Z = "a_device", "z_device"
 _CALLED: Mapping[str, tuple[str, ...]] = {

@@ -15,7 +15,6 @@ from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     new_book,
     printable_csv,
-    set_feet,
     set_height,
     set_page,
     write_cell,
@@ -57,18 +56,16 @@ def findings_csv(findings: Sequence[QuoteFinding]) -> bytes:
 def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[tuple[str, str]]) -> bytes:
     """Return the workbook; the same quote and design give the same bytes. ``summary``: lines of its first sheet."""
     stream = io.BytesIO()
-    book = new_book(stream, f"{quote.file}: redlined")
-    formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
-    formats |= {
-        f"{look} {name}": book.add_format({**CELL_FORMATS[name], **extra, **_BESIDE.get(name, {})})
-        for look, extra in _LOOKS.items()
-        for name in ("text", "wrap", "count", "number", "money")
-    }
-    _summary(book.add_worksheet("Summary"), formats, summary)
-    _redlined(book.add_worksheet("Redlined quote"), formats, quote, comparison)
-    write_table(book.add_worksheet("Findings"), formats, _finding_table(comparison.findings))
-    set_feet(book, f"{quote.file}: redlined")
-    book.close()
+    title = f"{quote.file}: redlined"
+    with new_book(stream, title, title) as (book, formats):
+        formats |= {
+            f"{look} {name}": book.add_format({**CELL_FORMATS[name], **extra, **_BESIDE.get(name, {})})
+            for look, extra in _LOOKS.items()
+            for name in ("text", "wrap", "count", "number", "money")
+        }
+        _summary(book.add_worksheet("Summary"), formats, summary)
+        _redlined(book.add_worksheet("Redlined quote"), formats, quote, comparison)
+        write_table(book.add_worksheet("Findings"), formats, _finding_table(comparison.findings))
     return stream.getvalue()
 
 

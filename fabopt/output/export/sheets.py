@@ -23,12 +23,10 @@ from xlsxwriter.worksheet import Worksheet
 from fabopt.output.export.formats import Content
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.spreadsheet import (
-    CELL_FORMATS,
     LONGEST_CELL,
     are_plain,
     new_book,
     safe,
-    set_feet,
     set_page,
     write_marks,
 )
@@ -218,14 +216,11 @@ def write_workbook(path: Path, title: str, tables: Mapping[str, pd.DataFrame], m
     ``mark``: text of a sheet before them.
     """
     stream = io.BytesIO()
-    book = new_book(stream, title)
-    head = book.add_format(CELL_FORMATS["head"])
-    write_marks(book, {MARK: mark} if mark else {})
     sheets = _sheets(tables)
-    for name, table in sheets.items():
-        _head(book.add_worksheet(name), head, table)
-    set_feet(book, title)
-    book.close()
+    with new_book(stream, title, title) as (book, formats):
+        write_marks(book, {MARK: mark} if mark else {})
+        for name, table in sheets.items():
+            _head(book.add_worksheet(name), formats["head"], table)
     fill_workbook(stream.getvalue(), list(sheets.values()), path)
     return path
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -169,21 +170,22 @@ def _pages_across(widths: Sequence[float], repeated: int) -> int:
     return pages
 
 
-def new_book(stream: io.BytesIO, title: str) -> Workbook:
-    """A workbook that is written to a stream when it is closed."""
+@contextmanager
+def new_book(stream: io.BytesIO, title: str, foot: str) -> Iterator[tuple[Workbook, dict[str, Format]]]:
+    """A workbook, written to a stream when the block ends, and its formats by the names in ``CELL_FORMATS``.
+
+    ``foot``: what each page is of, with its sheet, the day of printing and its number.
+    """
     import xlsxwriter
 
     # the library writes into the properties that it is given
     book = xlsxwriter.Workbook(stream, {**_OPTIONS, "default_format_properties": dict(_FONT)})
     book.set_properties({"title": title, "author": "fabopt", "created": CREATED})
-    return book
-
-
-def set_feet(book: Workbook, title: str) -> None:
-    """Let each page say at its foot what it is of, its sheet, the day of printing and its number."""
-    words = printable(title)[:_LONGEST_FOOT].replace("&", "&&")
+    yield book, {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
+    words = printable(foot)[:_LONGEST_FOOT].replace("&", "&&")
     for sheet in book.worksheets():
         sheet.set_footer(f"&L{words}, &A&Cprinted &D&Rpage &P of &N")
+    book.close()
 
 
 def write_marks(book: Workbook, marks: Marks) -> None:

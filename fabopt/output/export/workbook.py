@@ -34,9 +34,7 @@ from fabopt.output.export.orders import (
     write_table,
 )
 from fabopt.output.export.spreadsheet import (
-    CELL_FORMATS,
     new_book,
-    set_feet,
     set_height,
     set_page,
     write_cell,
@@ -112,28 +110,26 @@ def workbook_bytes(design: Design, marks: Marks = NO_MARKS, date: str = "", revi
     ``date``, ``revision``: on the first sheet and at the foot of each, where they are given.
     """
     stream = io.BytesIO()
-    book = new_book(stream, f"{design.case.name}: bill of materials")
-    formats = {name: book.add_format(properties) for name, properties in CELL_FORMATS.items()}
-    write_marks(book, marks)
-    _Lines(book.add_worksheet("Summary"), formats, _LABEL_WIDTH).write_summary(design, marks, date, revision)
-    _bill(book.add_worksheet("Bill"), formats, design)
-    if len(design.stages) > 1:
-        write_table(book.add_worksheet("Stages"), formats, stage_table(design))
-    write_orders(book.add_worksheet("Orders"), formats, design)
-    if len(design.stages) > 1:
-        write_table(book.add_worksheet("Deliveries"), formats, delivery_table(design))
-    if has_cash(design):
-        write_cash(book.add_worksheet("Cash flow"), formats, design)
-    asked = quote_table(design)
-    write_quotes(book.add_worksheet("RFQ"), formats, asked)
-    write_offers(book.add_worksheet("Offers"), formats, asked, design)
-    _prices(book.add_worksheet("Prices & sources"), formats, design)
-    # other prices than those it was chosen at are no others' prices
-    if design.alternatives and REPRICED not in marks:
-        write_table(book.add_worksheet("Alternatives"), formats, alternative_table(design))
-    _Lines(book.add_worksheet("Basis"), formats, _KEY_WIDTH).write_basis(design)
-    set_feet(book, f"{design.case.name}, {_revision(design, revision)}")
-    book.close()
+    foot = f"{design.case.name}, {_revision(design, revision)}"
+    with new_book(stream, f"{design.case.name}: bill of materials", foot) as (book, formats):
+        write_marks(book, marks)
+        _Lines(book.add_worksheet("Summary"), formats, _LABEL_WIDTH).write_summary(design, marks, date, revision)
+        _bill(book.add_worksheet("Bill"), formats, design)
+        if len(design.stages) > 1:
+            write_table(book.add_worksheet("Stages"), formats, stage_table(design))
+        write_orders(book.add_worksheet("Orders"), formats, design)
+        if len(design.stages) > 1:
+            write_table(book.add_worksheet("Deliveries"), formats, delivery_table(design))
+        if has_cash(design):
+            write_cash(book.add_worksheet("Cash flow"), formats, design)
+        asked = quote_table(design)
+        write_quotes(book.add_worksheet("RFQ"), formats, asked)
+        write_offers(book.add_worksheet("Offers"), formats, asked, design)
+        _prices(book.add_worksheet("Prices & sources"), formats, design)
+        # other prices than those it was chosen at are no others' prices
+        if design.alternatives and REPRICED not in marks:
+            write_table(book.add_worksheet("Alternatives"), formats, alternative_table(design))
+        _Lines(book.add_worksheet("Basis"), formats, _KEY_WIDTH).write_basis(design)
     return stream.getvalue()
 
 

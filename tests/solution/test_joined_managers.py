@@ -16,7 +16,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.joined import joined_wiring
 from fabopt.wiring.model import KINDS
 from fabopt.wiring.together import together
-from tests.samples.bases import assert_joins, designed, whole_of
+from tests.samples.bases import assert_joins, assert_stays, designed, gone_on, whole_of
 from tests.samples.random_cases import Dice
 from tests.solution.test_joins import in_service, joined, least, parts, pod
 
@@ -144,6 +144,30 @@ def test_hosts_manage_both_or_the_answer_says_that_nothing_does(tmp_path: Path) 
         left = [(row.rule, row.fabric) for row in design.rules_left_out]
         assert left == ([] if use.kept else [("subnet-manager", "compute")])
         assert_joins(design, live)
+
+
+def test_hosts_of_a_pod_manage_a_further_one_and_what_it_grows_to(tmp_path: Path) -> None:
+    _, before, content = of_one_leaf(6)
+    content["rules"].pop("subnet-manager")
+    before["fabrics"][0]["max_oversubscription"], content["fabrics"][0]["max_oversubscription"] = 3, 6
+    few = {"managed": True, "max_managed_nodes": 6}
+    given = of_infiniband(parts({"small": 5}, 8), live_leaf=few, small={"managed": False})
+    live = designed(given, before)
+    first = joined(given, {**content, "servers": 6}, live, tmp_path)
+    folders = [tmp_path / "further", tmp_path / "more"]
+    for folder in folders:
+        folder.mkdir()
+    further = joined(given, {**content, "servers": 3, "name": "further"}, first, folders[0])
+    more = gone_on(given, {**content, "servers": 7}, first, folders[1])
+    for design, said in (
+        (further, "1 port of hosts for 14 ports of both, 1 of them in service"),
+        (more, "1 port of hosts for 12 ports of both, 0 of them in service"),
+    ):
+        use = design.fabrics[0].subnet_manager
+        assert use is not None and use.kept and use.detail == said
+    assert_joins(further, first)
+    assert_joins(more, live)
+    assert_stays(more, first, 0)
 
 
 def test_managers_in_service_are_counted_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fabopt.errors import Fault, fault
+from fabopt.rules.defaults import INTERCHANGEABLE, is_kept
 from fabopt.schema.case import Case
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.units import grouped
@@ -44,7 +45,8 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
             offers = sorted({fabric.nic.id, *(one.id for one in fabric.nic.stand_ins)})
             problem = "does not go with NICs of several vendors"
             yield fault(file, "base.move", problem, " and ".join(offers), hint="leave it out, so that nothing moves")
-        for tier in (tier for tier in fabric.tiers if tier.stand_ins):
-            problem = f"does not go with a {tier.role} tier of several products"
+        mixed = (tier for tier in fabric.tiers if tier.stand_ins and not is_kept(case.rules, INTERCHANGEABLE))
+        for tier in mixed:
+            problem = f"does not go with a {tier.role} tier of several products without the rule `interchangeable`"
             products = " and ".join(own.id for own in tier.types)
-            yield fault(file, "base.move", problem, products, hint=f"{hint} `rules: {{interchangeable: false}}`")
+            yield fault(file, "base.move", problem, products, hint="leave out `rules: {interchangeable: false}`")

@@ -21,7 +21,7 @@ from fabopt.schema.design import FabricDesign, NicUse
 from fabopt.schema.structure import Structure
 from fabopt.schema.subnet_manager import TwinUse, twins_of
 from fabopt.schema.tiers import PortUse
-from fabopt.units import ceil_div
+from fabopt.units import ceil_div, summed
 
 NOTHING = -1
 # Cages of a device: their group and split.
@@ -29,13 +29,26 @@ Cages = tuple[int, str]
 
 
 class StandingTier(NamedTuple):
-    """A tier; ``product``: id, and managed twins. ``switches`` are of all planes, ``up_ports`` of a switch."""
+    """A tier; ``types``: switches by product, those with managed ``twins`` as what these are twins of. Switches are of
+    all planes, ``up_ports`` of a switch.
+    """
 
-    product: tuple[str, tuple[TwinUse, ...]]
-    switches: int
+    types: Mapping[str, int]
+    twins: tuple[TwinUse, ...]
     down: Cages
     up: Cages | None
     up_ports: int
+
+    @property
+    def switches(self) -> int:
+        """Switches of all products."""
+        return sum(self.types.values())
+
+    def has(self, there: StandingTier) -> bool:
+        """Whether it has the switches of another one: all, or as many as it has of those that are of its product."""
+        if self.types.keys() != there.types.keys() or len(there.types) > 1:
+            return all(self.types.get(id_, 0) >= count for id_, count in there.types.items())
+        return True
 
 
 class StandingClos(NamedTuple):
@@ -91,8 +104,8 @@ def standing_of(fabric: FabricDesign, servers: int) -> StandingClos:
     nic = fabric.nic
     tiers: dict[str, StandingTier] = {
         tier.role: StandingTier(
-            (tier.id, twins_of(fabric.subnet_manager, tier.role)),
-            tier.count, _cages(tier.down), None if tier.up is None else _cages(tier.up), tier.up_ports,
+            dict(summed((own.id, own.count) for own in tier.types)), twins_of(fabric.subnet_manager, tier.role),
+            _cages(tier.down), None if tier.up is None else _cages(tier.up), tier.up_ports,
         )
         for tier in fabric.tiers
     }  # fmt: skip
@@ -116,17 +129,20 @@ class Staying:
     """What stays of a Clos in ``service`` in a ``planned`` one of at least as many servers.
 
     Arrays have shape (devices of a plane,): the number in service of every planned one, ``NOTHING`` of new ones.
+    ``gone``: roles of which none stays.
     """
 
     service: StandingClos
     planned: StandingClos
+    gone: frozenset[str] = frozenset()
 
     def _keeps(self, role: str) -> bool:
         """Whether devices of a tier keep their role."""
         old, new = self.service, self.planned
-        both = role in old.tiers and role in new.tiers
+        both = role in old.tiers and role in new.tiers and role not in self.gone
         same = (old.family, old.planes) == (new.family, new.planes)
-        return both and same and old.tiers[role].product == new.tiers[role].product
+        twins = both and old.tiers[role].twins == new.tiers[role].twins
+        return same and twins and new.tiers[role].has(old.tiers[role])
 
     @cached_property
     def leaves(self) -> Ints:
@@ -251,7 +267,7 @@ class Staying:
         same = self.service.structure.groups == self.planned.like_groups == self.planned.structure.groups
         alike = self.planned.structure.tiers == 1 or self.planned.is_even
         whole = k % own_k == 0 and own_k % lanes == 0
-        return same and whole and alike and not self.planned.tiers["leaf"].product[1]
+        return same and whole and alike and not self.planned.tiers["leaf"].twins
 
     @property
     def _ports_that_stay(self) -> int:

@@ -30,6 +30,7 @@ from fabopt.rules.defaults import NIC_RULES, ONE_GENERATION, PAIRING, SUBNET_MAN
 from fabopt.schema.operate import Roce
 from fabopt.schema.product import Protocol
 from fabopt.schema.resilience import Surviving
+from fabopt.schema.tiers import TierUse
 from fabopt.workload.deadline import Deadline
 
 
@@ -186,6 +187,12 @@ class FabricProblem:
     def last_may_differ_on(self, tiers: int) -> bool:
         """Whether the last leaf group may be unlike the others on this number of tiers."""
         return self.last_may_differ and tiers in self.tiers_of_own_last
+
+    def may_stay(self, tier: TierUse, switch: SwitchType) -> bool:
+        """Whether switches in service of a tier may be among those of one that is sized with ``switch``."""
+        rule = self.interchangeable
+        products = (switch,) if rule is None else rule.of(tier.role, switch)
+        return {own.id for own in tier.types} <= {one.id for one in products}
 
     def with_switches(self, switches: ByStage) -> FabricProblem:
         """An out-of-band fabric with management ports for ``switches`` of all fabrics at each stage; other fabrics

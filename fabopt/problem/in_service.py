@@ -22,6 +22,7 @@ from fabopt.schema.fabric import Fabric
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.in_service import CABLE_KINDS, Base, CableKind, DeviceKind, JoinedSwitches, Joins
 from fabopt.schema.installed import base_of, cables_at, fabric_at, switches_by_stage, switches_in_service
+from fabopt.schema.tiers import TierUse
 from fabopt.units import ceil_div
 
 
@@ -128,9 +129,13 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
     # cables stay between the products that they join
     ends = {*held, *(end for kind, both in links.items() if kind in held for end in both)}
     own = _narrowed(fabric, moving)
-    free = replace(fabric, interchangeable=None, live=LiveNetwork(moving=replace(moving, held=held)))
+    free = replace(fabric, live=LiveNetwork(moving=replace(moving, held=held)))
+    tiers: dict[str, TierUse] = {tier.role: tier for tier in moving.fabric.tiers}
     switches = {
-        protocol: {role: own.switches[protocol][role] if role in ends else of_role for role, of_role in of_all.items()}
+        protocol: {
+            role: tuple(one for one in of_role if role not in ends or fabric.may_stay(tiers[role], one))
+            for role, of_role in of_all.items()
+        }
         for protocol, of_all in fabric.switches.items()
     }
     if ends.intersection(roles):

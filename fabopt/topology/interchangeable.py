@@ -17,10 +17,12 @@ from fabopt.parts.items import Item
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.interchangeable import InterchangeableSwitches
+from fabopt.problem.live import InService
 from fabopt.problem.logical_fabrics import nics_of
 from fabopt.problem.problem import Problem
+from fabopt.schema.fabric_design import FabricDesign
 from fabopt.topology.candidate import Candidate, Choice, DeviceUse, NicPurchase, OpenTier, Option
-from fabopt.topology.design import NetworkDesign, StandIn
+from fabopt.topology.design import NetworkDesign, Role, StandIn
 from fabopt.units import summed
 
 
@@ -75,7 +77,7 @@ def _with_open_nics(problem: Problem, fabric: FabricProblem, candidate: Candidat
 
 def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
     rule = fabric.interchangeable
-    open_tiers = [] if rule is None else list(_open_tiers(rule, candidate))
+    open_tiers = [] if rule is None else list(_open_tiers(rule, candidate, fabric.live.moving))
     if not open_tiers:
         yield candidate
         return
@@ -98,8 +100,10 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
         yield replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers, order=order)
 
 
-def _open_tiers(rule: InterchangeableSwitches, candidate: Candidate) -> Iterator[list[OpenTier]]:
-    """Each tier of which switches may be of several products, in every way."""
+def _open_tiers(
+    rule: InterchangeableSwitches, candidate: Candidate, moving: InService | None
+) -> Iterator[list[OpenTier]]:
+    """Each tier of which switches may be of several products, in every way; ``moving``: what is in service and may."""
     if not isinstance(candidate.design, Retypable):
         return
     exchanged = {twin.role for twin in candidate.twins}
@@ -108,12 +112,27 @@ def _open_tiers(rule: InterchangeableSwitches, candidate: Candidate) -> Iterator
         if tier.other is not None or tier.role in exchanged or (len(products) == 1 and beside is None):
             continue
         added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
-        if beside is None:
+        if moving is not None:
+            standing = tuple(_standing(products, moving.fabric, tier.role, candidate))
+            new = (added[0] - sum(count for _, count in standing), *added[1:])
+            yield [OpenTier(tier.role, tier.switch, (products,) * len(new), new, standing)]
+        elif beside is None:
             yield [OpenTier(tier.role, tier.switch, (products,) * len(added), added)]
         else:
             new = (0, *added[1:])
             ways = [way for way in beside.ways if way] if any(new) else [(tier.switch,)]
             yield [OpenTier(tier.role, tier.switch, (way,) * len(new), new, beside.standing) for way in ways]
+
+
+def _standing(
+    products: Sequence[SwitchType], there: FabricDesign, role: Role, candidate: Candidate
+) -> Iterator[tuple[SwitchType, int]]:
+    """Switches in service that stay in a tier, by product: all, or those of one product that do not go."""
+    gone = 0 if candidate.moves is None else candidate.moves.devices.get(role, 0)
+    for tier in (tier for tier in there.tiers if tier.role == role and tier.count > gone):
+        for own in tier.types:
+            switch = next(one for one in products if one.id == own.id)
+            yield switch, own.count if len(tier.types) > 1 else own.count - gone
 
 
 def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:

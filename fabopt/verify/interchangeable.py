@@ -131,7 +131,7 @@ def _cages_of(switch: Switch) -> list[tuple[int, tuple[str, ...], tuple[str, ...
 def _is_short(evidence: Evidence, switch: Switch) -> bool:
     """Whether a switch cannot be had in any number at every stage, in the case's plan or in any future."""
     rules, base = evidence.case.procurement, evidence.case.base
-    is_there = base is not None and base.move is None and switch.id in base.owned
+    is_there = base is not None and switch.id in base.owned
     if switch.supply is not None or switch.stock or is_there or _is_rationed(evidence, switch):
         return True
     ways: list[Sequence[int | None]] = [evidence.months, *ways_to_grow(evidence)]

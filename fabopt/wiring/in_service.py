@@ -6,6 +6,7 @@ did before: its devices, ports and cables keep their names, and what is new take
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -24,7 +25,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered
 from fabopt.wiring.found import OtherPorts, as_found
 from fabopt.wiring.join import LinkParts, LiveParts
-from fabopt.wiring.model import NOTHING, Ints, Links, Mask, Wiring, at_stage, wiring_at
+from fabopt.wiring.model import NOTHING, Devices, Ints, Links, Mask, Wiring, at_stage, wiring_at
 from fabopt.wiring.tables import cable_name
 from fabopt.wiring.together import together
 
@@ -163,18 +164,6 @@ class _Kept:
         for row in np.flatnonzero(there).tolist():
             yield (devices.role[row], devices.fabric[row], int(devices.plane[row])), row
 
-    @property
-    def products(self) -> list[str]:
-        """The product of each device: of those in service as it is there, if the design has as many of each."""
-        devices, theirs = self.wiring.devices, self.base.devices
-        products, there = list(devices.product), np.flatnonzero(self.device_of != NOTHING).tolist()
-        for rows in grouped(((devices.role[row], devices.fabric[row]), row) for row in there).values():
-            of_base = [theirs.product[row] for row in self.device_of[rows].tolist()]
-            if sorted(of_base) == sorted(products[row] for row in rows):
-                for row, product in zip(rows, of_base, strict=True):
-                    products[row] = product
-        return products
-
     @cached_property
     def pairs(self) -> tuple[Ints, Ints]:
         """Rows of the links of the first stage, and of the same links in the base, both of shape (links,)."""
@@ -253,16 +242,32 @@ class _Kept:
         labels = named(cable_of[:-1], self.base.cables.name, name_of, cables.stage, self.joined.labels)
         return replace(
             wiring,
-            devices=replace(
-                wiring.devices,
-                name=named_devices(wiring, self.base, self.device_of, self.joined.names),
-                product=self.products,
-            ),
+            devices=devices_beside(wiring, self.base, self.device_of, self.joined.names),
             links=replace(links, a_cage=self.at(links.a, links.a_cage), b_cage=self.at(links.b, links.b_cage)),
             modules=replace(modules, cage=self.at(modules.device, modules.cage)),
             lent=replace(lent, b_cage=self.at(lent.b, lent.b_cage)),
             cables=replace(cables, name=labels),
         )
+
+
+def devices_beside(wiring: Wiring, base: Wiring, device_of: Ints, others: Sequence[str] = ()) -> Devices:
+    """The devices, those in service with their own names and products, others with free names and the products that
+    are left of their role and first stage.
+
+    ``device_of``: the row in the base of each, ``NOTHING`` of new ones, shape (devices,); ``others``: names that are
+    taken too.
+    """
+    devices, products = wiring.devices, list(wiring.devices.product)
+    first = np.flatnonzero(devices.stage == 0).tolist()
+    for rows in grouped(((devices.role[row], devices.fabric[row]), row) for row in first).values():
+        stay = {row: base.devices.product[there] for row in rows if (there := device_of[row]) != NOTHING}
+        left = Counter(products[row] for row in rows)
+        left.subtract(stay.values())
+        if min(left.values()) >= 0:
+            rest = left.elements()
+            for row in rows:
+                products[row] = stay[row] if row in stay else next(rest)
+    return replace(devices, name=named_devices(wiring, base, device_of, others), product=products)
 
 
 def named_devices(wiring: Wiring, base: Wiring, device_of: Ints, others: Sequence[str] = ()) -> list[str]:

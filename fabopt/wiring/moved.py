@@ -19,7 +19,7 @@ from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.installed import base_of, fabric_at
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.in_service import named, named_devices
+from fabopt.wiring.in_service import devices_beside, named
 from fabopt.wiring.model import KINDS, NOTHING, TO_ATTACHMENTS, Ints, Wiring, wiring_at
 from fabopt.wiring.tables import cable_name
 
@@ -58,9 +58,10 @@ class _Moved:
         there = {one.name: fabric_at(one, said.stage) for one in service.fabrics}
         now, then = (one.devices.role.count("server") for one in (wiring_at(self.wiring, 0), self.base))
         return [
-            (fabric, Staying(standing_of(there[fabric.name], then), standing_of(fabric_at(fabric, 0), now)))
+            (fabric, Staying(standing_of(there[fabric.name], then), standing_of(fabric_at(fabric, 0), now), gone))
             for fabric in self.embedded.design.fabrics
             if fabric.topology == "clos"
+            for gone in (_gone(fabric, there[fabric.name]),)
         ]
 
     @cached_property
@@ -357,7 +358,7 @@ class _Moved:
         held = [cages.get(device, {}).get(cage, cage) for device, cage in places]
         return replace(
             wiring,
-            devices=replace(wiring.devices, name=named_devices(wiring, self.base, self.device_of)),
+            devices=devices_beside(wiring, self.base, self.device_of),
             links=replace(
                 wiring.links,
                 a_cage=a_cage,
@@ -369,3 +370,9 @@ class _Moved:
             modules=replace(wiring.modules, cage=np.array(held, dtype=np.int64)),
             cables=replace(wiring.cables, name=self._labels()),
         )
+
+
+def _gone(fabric: FabricDesign, there: FabricDesign) -> frozenset[str]:
+    """Roles of which the design states that no device stays."""
+    moved = {} if fabric.moves is None else fabric.moves.devices
+    return frozenset(tier.role for tier in there.tiers if moved.get(tier.role, 0) == tier.count)

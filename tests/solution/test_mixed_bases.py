@@ -127,14 +127,13 @@ def test_each_card_stays_of_its_vendor(parts: Json, there: dict[str, int], tmp_p
 @pytest.mark.parametrize(
     ("keys", "path"),
     [
-        ({"move": {"cable": 1, "device": 1}}, "base.move"),
         ({"max_latency_us": 50}, "fabrics[0].max_latency_us"),
         ({"procurement": {"max_vendors": {"leaf": 2}}}, "procurement.max_vendors.leaf"),
         ({"procurement": {"min_sources": {"leaf": 1}}}, "procurement.min_sources.leaf"),
     ],
 )
 def test_keys_that_tell_switches_apart_are_refused(keys: Json, path: str, tmp_path: Path) -> None:
-    base = {"file": str(saved(mixed_base(tmp_path), tmp_path)), **{key: keys[key] for key in keys if key == "move"}}
+    base = {"file": str(saved(mixed_base(tmp_path), tmp_path))}
     fabric = {key: value for key, value in keys.items() if key == "max_latency_us"}
     rest = {key: value for key, value in keys.items() if key == "procurement"}
     with pytest.raises(InputError) as refusal:

@@ -154,7 +154,7 @@ def groups_of(servers: int, size: int) -> tuple[int, ...]:
 
 def least_moves(base: Design, s: Structure, servers: int, move: Json, spines: int | None = None) -> float | None:
     """The least cost of moves from a base to a structure, or to a stage of it with so many ``spines``; None where
-    something would move that never does.
+    something would move that never does. Of a tier of several products all stay that a tier in service has, or none.
     """
     there = base.fabrics[0].clos
     ids = {tier.role: (tier.id, tier.count) for tier in base.fabrics[0].tiers}
@@ -163,6 +163,8 @@ def least_moves(base: Design, s: Structure, servers: int, move: Json, spines: in
         boxes = {"leaf": (boxes["leaf"][0], len(groups_of(servers, s.g)))} | (
             {"spine": (boxes["spine"][0], spines)} if spines else {}
         )
+    mixed = {tier.role: tier.count for tier in base.fabrics[0].tiers if tier.stand_ins}
+    boxes = {role: ("", own[1]) if own[1] < mixed.get(role, 0) else own for role, own in boxes.items()}
     devices = sum(
         count - (min(count, boxes[role][1]) if role in boxes and boxes[role][0] == id_ else 0)
         for role, (id_, count) in ids.items()

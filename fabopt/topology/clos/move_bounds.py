@@ -34,8 +34,8 @@ class MoveBounds:
         self.may_move = fabric.live.moving is not None
         items = (problem.item_table.item(name) for name in (MOVED_CABLE, MOVED_DEVICE))
         self._cable, self._device = map(costs.of, items)
-        # switches may be of other products than a candidate is sized with, and stages may have other uplinks
-        self._is_open = fabric.interchangeable is not None
+        self._fabric = fabric
+        # stages may have other uplinks
         self._is_staged = len(problem.stages) > 1
         if fabric.live.moving is not None:
             self._moving: InService = fabric.live.moving
@@ -115,8 +115,8 @@ class MoveBounds:
     def _is_role(self, role: str, *switches: SwitchType | None) -> bool:
         """Whether devices of a tier may keep their role where they are of one of these types."""
         there = next((tier for tier in self._moving.fabric.tiers if tier.role == role), None)
-        own = {switch.id for switch in switches if switch is not None}
-        return there is not None and (self._is_open or not own.isdisjoint(one.id for one in there.types))
+        own = [switch for switch in switches if switch is not None]
+        return there is not None and any(self._fabric.may_stay(there, switch) for switch in own)
 
     def _is_down(self, role: str, use: CageUse) -> bool:
         return self._there.tiers[role].down == (use.group, use.split)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from fabopt.network.staying import Staying, standing_of
 from fabopt.parts.assemblies import Mode
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.live import InService
 from fabopt.problem.problem import Problem
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE, FabricDesign, LinkRow
 from fabopt.schema.in_service import Base, CableKind, DeviceKind, FabricMoves
@@ -45,8 +44,10 @@ def with_moves(problem: Problem, fabric: FabricProblem, candidates: Sequence[Can
     return tuple(moving for candidate in candidates for moving in _Moving(problem, fabric, candidate).variants())
 
 
-def may_keep(moving: InService, base: Base, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
+def may_keep(fabric: FabricProblem, base: Base, parts: Parts, shape: Shape) -> NDArray[np.bool_]:
     """Mask of the sizes that may keep all that never moves, shape (rows,): others are not looked at further."""
+    moving = fabric.live.moving
+    assert moving is not None
     there, rows = moving.fabric, np.ones(np.size(shape.g), dtype=np.bool_)
     old, used = there.clos, {"leaf": parts.leaf, "spine": parts.spine, "core": parts.core}
     planes = parts.nic.planes
@@ -54,14 +55,14 @@ def may_keep(moving: InService, base: Base, parts: Parts, shape: Shape) -> NDArr
     for tier in there.tiers:
         switch = used[tier.role]
         if not base.may_move(tier.role):
-            rows &= switch is not None and switch.item.id == tier.id
+            rows &= switch is not None and fabric.may_stay(tier, switch)
             rows &= counts.get(tier.role, tier.count) >= tier.count
     if not base.may_move("server-leaf"):
         rows &= (shape.g >= min(old.servers_per_group, moving.servers)) & (shape.groups >= old.groups)
-        rows &= (shape.k == old.ports_per_server_per_leaf) & (parts.leaf.item.id == there.tiers[0].id)
+        rows &= (shape.k == old.ports_per_server_per_leaf) & fabric.may_stay(there.tiers[0], parts.leaf)
     if old.tiers > 1 and not base.may_move("leaf-spine"):
         rows &= (shape.spines >= old.spines_per_pod) & (shape.u >= there.tiers[0].up_ports)
-        rows &= parts.spine is not None and parts.spine.item.id == there.tiers[1].id
+        rows &= parts.spine is not None and fabric.may_stay(there.tiers[1], parts.spine)
     return rows
 
 

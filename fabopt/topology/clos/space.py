@@ -145,7 +145,7 @@ class ClosSpace:
                 return np.zeros(len(batch), dtype=np.bool_)
             stays = True if there is None else goes_on(there.fabric, batch.parts, batch.shape, servers)
             if moving is not None and base is not None:
-                stays = may_keep(moving, base, batch.parts, batch.shape)
+                stays = may_keep(fabric, base, batch.parts, batch.shape)
             stays = stays & may_join_halls(self.problem, fabric, batch.parts, batch.shape)
             return in_time(fabric, batch, gpus) & figures_are_met(fabric, batch, gpus) & stays
 

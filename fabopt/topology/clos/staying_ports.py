@@ -24,8 +24,9 @@ from fabopt.schema.base import parse_split
 from fabopt.schema.design import NicUse
 from fabopt.schema.structure import Structure
 from fabopt.schema.subnet_manager import TwinUse
+from fabopt.schema.tiers import TierUse
 from fabopt.topology.clos.in_service import ports_in_service
-from fabopt.topology.design import FilePart
+from fabopt.topology.design import FilePart, Tier
 
 # Switches of the ports of every attachment, by its name.
 Places = Mapping[str, Sequence[HostPort]]
@@ -44,15 +45,25 @@ def planned_of(
     )  # fmt: skip
     equipped = equipped_with(use, nic.own_rails and asked.planes == "any", fabric.pairs.exist)
     tiers: dict[str, StandingTier] = {}
+    moving = fabric.live.moving
+    there = {} if moving is None else {tier.role: tier for tier in moving.fabric.tiers}
     for tier in part.tiers:
         own = tuple(twin for twin in twins if twin.role == tier.role)
         up = None if tier.up is None else (tier.up.group, tier.up.split)
-        product_id = tier.switch.id, own
-        tiers[tier.role] = StandingTier(
-            product_id, tier.num_switches, (tier.down.group, tier.down.split), up, tier.up_ports
-        )
+        types = _types(fabric, None if own else there.get(tier.role), tier)
+        tiers[tier.role] = StandingTier(types, own, (tier.down.group, tier.down.split), up, tier.up_ports)
     family = nic.topology, part.protocol
     return StandingClos(family, part.planes, problem.stages[0].servers, equipped, part.structure, tiers)
+
+
+def _types(fabric: FabricProblem, there: TierUse | None, tier: Tier) -> dict[str, int]:
+    """Switches of a planned tier by product: those in service that it may have, and as many of its own beside."""
+    left = 0 if there is None else tier.num_switches - there.count
+    if there is None or left < 0 or not fabric.may_stay(there, tier.switch):
+        return {tier.switch.id: tier.num_switches}
+    beside = Counter({tier.switch.id: left})
+    beside.update({own.id: own.count for own in there.types})
+    return dict(+beside)
 
 
 def _numbers_of(structure: Structure, planes: int, sizes: Sequence[int]) -> ClosNumbers:
@@ -84,7 +95,7 @@ def _still(problem: Problem, fabric: FabricProblem, part: FilePart) -> Mapping[s
     """The switch in a Clos of every port in service where that stays, by attachment; None where it is no Clos."""
     assert fabric.live.moving is not None
     service = standing_of(fabric.live.moving.fabric, fabric.live.moving.servers)
-    twins = [twin for tier in service.tiers.values() for twin in tier.product[1]]
+    twins = [twin for tier in service.tiers.values() for twin in tier.twins]
     planned = planned_of(problem, fabric, part, part.nic, twins)
     if planned is None:
         return None

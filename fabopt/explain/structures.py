@@ -22,7 +22,8 @@ from fabopt.schema.case import Case, Fabric
 from fabopt.schema.design import Conflict, Number
 from fabopt.schema.topologies import refused
 from fabopt.topology.direct.lattices import LONGEST_SIDE, SHORTEST_SIDE
-from fabopt.topology.server_torus.space import NODES, has_ports, lattices_of
+from fabopt.topology.server_torus.nics import NODES, has_ports
+from fabopt.topology.server_torus.space import lattices_of
 from fabopt.units import some
 
 

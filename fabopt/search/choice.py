@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from fabopt.problem.problem import Problem
 from fabopt.problem.site import Method
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.context import Context
-from fabopt.search.floor.search import EstimateSearch, FloorSearch, PlaceSearch
 from fabopt.search.search import Search
 from fabopt.topology.family import Restriction
 
-_SEARCHES: Mapping[Method, type[Search]] = {
-    search.method: search for search in (Search, PlaceSearch, FloorSearch, EstimateSearch)
-}
+
+@cache
+def _kind_of(method: Method) -> type[Search]:
+    """The kind of search; what places switches on a floor is imported where one is searched."""
+    if method == "sizes":
+        return Search
+    from fabopt.search.floor.search import EstimateSearch, FloorSearch, PlaceSearch
+
+    return {"places": PlaceSearch, "layouts": FloorSearch, "estimates": EstimateSearch}[method]
 
 
 def search_of(
@@ -27,4 +33,5 @@ def search_of(
     lower_than: int | None = None,
 ) -> Search:
     """The search for a problem, or for a restricted part of its space; keys as those of ``Search``."""
-    return _SEARCHES[problem.site.method](problem, settings, clock, restrictions, known_value, context, lower_than)
+    kind = _kind_of(problem.site.method)
+    return kind(problem, settings, clock, restrictions, known_value, context, lower_than)

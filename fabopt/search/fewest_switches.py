@@ -10,7 +10,7 @@ from fabopt.problem.out_of_band import ByStage
 from fabopt.problem.problem import Problem
 from fabopt.search.context import Context
 from fabopt.topology.clos.shape import usable_ports
-from fabopt.topology.server_torus.space import forwarding_nics
+from fabopt.topology.server_torus.nics import forwarding_nics
 from fabopt.units import ceil_div, ceil_of
 
 

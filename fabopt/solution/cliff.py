@@ -24,11 +24,11 @@ from fabopt.problem.rules_kept import left_out_of_fabrics
 from fabopt.program.lexicographic import Optimum
 from fabopt.schema.attachment import Attachment
 from fabopt.schema.case import EFFECTIVE, Case, CaseLimits
-from fabopt.schema.cliff import CLIFF
 from fabopt.schema.design import Alternative
 from fabopt.search.answer import Answer
 from fabopt.solution.changed import Keys, Outcome
 from fabopt.solution.changes import MANAGEMENT, FabricPlace, places_of
+from fabopt.solution.cliff_notes import ATTACHMENTS, BANDWIDTH, RATIO, SERVERS
 from fabopt.solution.rows import CaseChange, Rows, RowsShown
 from fabopt.topology.clos.design import ClosDesign
 from fabopt.topology.clos.most_servers import most_servers_of
@@ -41,7 +41,6 @@ MOST_SOLVES = 4
 MOST_STEPS = 5
 # The resolution of ratios; that of bandwidths is 1 Gb/s.
 STEP = Fraction(1, 100)
-RATIO, BANDWIDTH, SERVERS, ATTACHMENTS = "oversubscription", "bandwidth", "servers", "attachments"
 
 Look = Callable[[Rows], Iterator[Alternative]]
 
@@ -273,15 +272,3 @@ class _Look:
             if outcome is not None and fall > figure.share:
                 yield self._row(figure, outcome)
                 return
-
-
-def cliff_notes(problem: Problem, alternatives: Sequence[Alternative]) -> Iterator[str]:
-    """A note on each cliff just below the demand of the case."""
-    several = len(problem.fabrics) > 1
-    for row in alternatives:
-        name = next((fabric.name for fabric in problem.fabrics if row.what.startswith(f"{fabric.name} ")), "")
-        what = row.what.removeprefix(f"{name} ") if several else row.what
-        if what in (RATIO, BANDWIDTH, SERVERS, ATTACHMENTS) and (row.capex_delta_usd or 0) < 0:
-            of_fabric = f" of {name}" if several and what != SERVERS else ""
-            counts = row.summary.partition(":")[0]
-            yield f"{CLIFF} at {row.value}{of_fabric}: {counts}, -${-(row.capex_delta_usd or 0):,.0f}"

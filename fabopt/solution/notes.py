@@ -28,7 +28,7 @@ from fabopt.schema.roles import COULD_GIVE
 from fabopt.schema.structure import Structure
 from fabopt.schema.topologies import DESIGNED, EQUAL_PLANES, OWN_RAILS, refused
 from fabopt.search.answer import choice_notes
-from fabopt.solution.cliff import cliff_notes
+from fabopt.solution.cliff_notes import cliff_notes
 from fabopt.solution.designs import NO_BOUND
 from fabopt.solution.lengths import length_notes, more_planes_notes
 from fabopt.solution.notes_on_parts import (

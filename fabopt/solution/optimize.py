@@ -31,7 +31,6 @@ from fabopt.solution.notes import with_notes
 from fabopt.solution.question import ALTERNATIVES_S, Answers, DearerError, Question, finishing_s
 from fabopt.solution.room_for_cables import with_room_for_cables
 from fabopt.solution.rule_levers import with_rule_levers
-from fabopt.solution.servers import cheapest_of_servers
 from fabopt.solution.single_points import with_single_points, with_those_of
 from fabopt.solution.subnet_hosts import Answered, with_managers_of_subnets
 from fabopt.solution.switch_racks import with_strips_of_switches
@@ -163,6 +162,8 @@ def settled(question: Question) -> tuple[Question, Answers]:
     """
     if isinstance(question.inputs.case.server, str):
         return _settled(question)
+    from fabopt.solution.servers import cheapest_of_servers
+
     return cheapest_of_servers(question, _settled, prepare)
 
 

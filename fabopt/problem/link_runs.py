@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.floor.group_runs import GroupRuns
@@ -35,6 +36,9 @@ class LinkRuns:
     m: Mapping[str, float]
     of_groups: GroupRuns | None = None
     span: Span | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "m", MappingProxyType(dict(self.m)))
 
     def of(self, structure: AnyStructure) -> LinkRuns:
         """The runs of a structure."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
 from fabopt.parts.nics import NicOption
@@ -32,6 +33,9 @@ class OtherNics:
 
     by_rules: Nics = field(default_factory=dict)
     refused: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_rules", MappingProxyType(dict(self.by_rules)))
 
 
 NO_OTHER_NICS = OtherNics()

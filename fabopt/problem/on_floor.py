@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from fabopt.floor.arrangements import ANYWHERE, Arrangement
 
@@ -17,6 +18,9 @@ class OnFloor:
     arrangement: Arrangement = ANYWHERE
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     attachments_measured: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pins", MappingProxyType(dict(self.pins)))
 
 
 ANYWHERE_ON_IT = OnFloor()

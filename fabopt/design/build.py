@@ -91,8 +91,8 @@ def fabric_design(problem: Problem, fabric: FabricProblem, picked: Picked) -> Fa
         placement=_placement(problem, fabric, part.placement),
         growth=growth,
         failures=failures_left(design.failures(problem.server.gpus), asked),
-        homing=fabric.pairs.homing_of(part.tiers),
-        pairing=fabric.pairs.pairing_of(part.peers) or UNJOINED,
+        homing=fabric.leaf_pairs.homing_of(part.tiers),
+        pairing=fabric.leaf_pairs.pairing_of(part.peers) or UNJOINED,
         peer_links=_peer_links(part),
         logical=tuple(_logical_use(fabric, demand) for demand in candidate.equipment),
         carries=tuple(_shared_uses(problem, fabric)),
@@ -109,7 +109,7 @@ def _rule_standings(
     problem: Problem, fabric: FabricProblem, candidate: Candidate, designed: FabricDesign
 ) -> Iterator[RuleStanding]:
     """How a fabric keeps the default rule of resilience, where its case asks for it."""
-    ports, growth = dict[str, int | None]({"": None} if fabric.pairs.own else {}), designed.growth
+    ports, growth = dict[str, int | None]({"": None} if fabric.leaf_pairs.own else {}), designed.growth
     leaf = next(iter(candidate.design.file_part().tiers), None)
     features = () if leaf is None else leaf.switch.product.features
     by_rule = {logical.name for logical in fabric.logical_fabrics if asks_for_pair(logical.role, logical.homing)}

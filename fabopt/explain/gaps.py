@@ -211,7 +211,7 @@ def _lacking(problem: Problem, fabric: FabricProblem, gap: Gap) -> str:
         wanted = f"{gbps(fabric.gpu_mbps):g} Gb/s per GPU"
         return f"no {gap.protocol} NIC on sale that the case allows gives {problem.server.id} its {wanted}"
     if gap.step not in ENDS:
-        able = " and lists `mlag` or `evpn-multihoming` among its `features`" if fabric.pairs.are_joined else ""
+        able = " and lists `mlag` or `evpn-multihoming` among its `features`" if fabric.leaf_pairs.are_joined else ""
         return f"no {gap.protocol} switch on sale may be a {gap.step}{able if gap.step == 'leaf' else ''}"
     near, far, run = ENDS[gap.step]
     ports = {end: ports_of(fabric, end, gap.protocol) for end in (near, far)}

@@ -88,7 +88,7 @@ def uncovered_runs(inquiry: Inquiry) -> Iterator[Conflict]:
 
 def _applies(problem: Problem, kind: str) -> bool:
     """Whether some link of a kind runs as far as a distance of the case, or groups of servers, say."""
-    if kind == "leaf-leaf" and not any(fabric.pairs.are_joined for fabric in problem.fabrics):
+    if kind == "leaf-leaf" and not any(fabric.leaf_pairs.are_joined for fabric in problem.fabrics):
         return False
     if kind not in OF_ATTACHMENTS:
         tallest = max(fabric.shapes.tallest for fabric in problem.fabrics)

@@ -65,7 +65,7 @@ def one_port_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         is_asked = fabric.homing == "pair" or is_asked_for(inquiry.case.rules, PAIR)
         if (
             is_asked
-            and meant.pairs.are_wanted
+            and meant.leaf_pairs.are_wanted
             and not any(nic.ports_per_server > 1 for nics in meant.nics.values() for nic in nics)
         ):
             for open_key in filter(lambda one: one.choice.of_ports, open_keys(inquiry, fabric)):

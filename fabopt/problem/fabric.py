@@ -95,7 +95,7 @@ class FabricProblem:
     roce: Roce | None = None
     # how long a round trip between any two servers may take; None: any
     latency: LatencyLimit | None = None
-    pairs: LeafPairs = NO_PAIRS
+    leaf_pairs: LeafPairs = NO_PAIRS
     live: LiveNetwork = NOTHING_LIVE
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class FabricProblem:
         if rule == SUBNET_MANAGER:
             return self.rules.managers is not None
         if rule == PAIRING:
-            return self.pairs.are_joined
+            return self.leaf_pairs.are_joined
         return rule not in NIC_RULES or self.leaves_nics_out(rule)
 
     def leaves_nics_out(self, rule: str) -> bool:
@@ -164,15 +164,15 @@ class FabricProblem:
     def keeping(self, rules: tuple[str, ...], left_out: tuple[str, ...]) -> FabricProblem:
         """The fabric bound to some of its default rules."""
         own = replace(self.rules, kept=rules, left_out=left_out)
-        bound = replace(self, rules=own, pairs=self.pairs.under(rules))
-        return bound if bound.pairs.are_joined == self.pairs.are_joined else bound.with_pairs()
+        bound = replace(self, rules=own, leaf_pairs=self.leaf_pairs.under(rules))
+        return bound if bound.leaf_pairs.are_joined == self.leaf_pairs.are_joined else bound.with_pairs()
 
     def with_pairs(self) -> FabricProblem:
         """The fabric with the families and switches that its rules on pairs leave it."""
-        free = self.pairs.free or Unpaired(self.shapes.topologies, self.switches)
-        space = self.pairs.within(free)
-        shapes, pairs = replace(self.shapes, topologies=space.topologies), replace(self.pairs, free=free)
-        return replace(self, shapes=shapes, switches=space.switches, pairs=pairs)
+        free = self.leaf_pairs.free or Unpaired(self.shapes.topologies, self.switches)
+        space = self.leaf_pairs.within(free)
+        shapes, pairs = replace(self.shapes, topologies=space.topologies), replace(self.leaf_pairs, free=free)
+        return replace(self, shapes=shapes, switches=space.switches, leaf_pairs=pairs)
 
     @property
     def last_may_differ(self) -> bool:

@@ -84,7 +84,7 @@ def fabric_of(
         attachments=tuple(attachment_demand(attachment, offering.ports) for attachment in fabric.attachments),
         nics=nics.kept, other_nics=OtherNics(nics.left_out, tuple(refusals.told.values())),
         switches=switches,
-        roce=fabric.roce, pairs=pairs,
+        roce=fabric.roce, leaf_pairs=pairs,
         runs=LinkRuns(site.runs_m(offering.item_table.lengths_m, fabric), site.groups),
         on_floor=OnFloor(pins=fabric.pinned),
         interchangeable=interchangeable_switches(case, fabric, switches, offering),
@@ -108,7 +108,7 @@ def _with_pairs(fabric: FabricProblem) -> FabricProblem:
     the case asks for it.
     """
     space = in_pairs(Unpaired(fabric.shapes.topologies, fabric.switches), None)
-    if PAIRING in fabric.rules.kept and not fabric.pairs.asked and is_empty(space):
+    if PAIRING in fabric.rules.kept and not fabric.leaf_pairs.asked and is_empty(space):
         others = tuple(rule for rule in fabric.rules.kept if rule != PAIRING)
         fabric = fabric.keeping(others, (PAIRING,))
     return fabric.with_pairs()

@@ -41,7 +41,7 @@ def _equipped(problem: Problem, fabric: FabricProblem, prune: bool) -> Iterator[
         ]
         # one leaf a plane would have all ports of a server
         is_paired = any(logical.is_paired(fabric.rules.kept) for logical in fabric.logical_fabrics)
-        tiers = [tier for tier in fabric.shapes.tiers if tier > 1 or fabric.pairs.are_wanted or not is_paired]
+        tiers = [tier for tier in fabric.shapes.tiers if tier > 1 or fabric.leaf_pairs.are_wanted or not is_paired]
         shapes = replace(fabric.shapes, topologies=(HOST_FAMILY,), tiers=tuple(tiers))
         for chosen in product(*options):
             if taken + sum(_slots(nic) for nic in chosen) > problem.nic_slots:

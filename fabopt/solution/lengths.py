@@ -148,7 +148,7 @@ def _broken_finer(problem: Problem, fabric: FabricProblem, designed: FabricDesig
     """A NIC whose ports are broken out finer than its planes need, where another split has one for each."""
     nic, protocol, planes = designed.nic, designed.protocol, designed.planes
     together = nic.ports_per_nic // planes
-    if planes == 1 or together < TWO or fabric.pairs.homing == "dual":
+    if planes == 1 or together < TWO or fabric.leaf_pairs.homing == "dual":
         return
     leaves = [use.port for leaf in fabric.switches.get(protocol, {}).get("leaf", ()) for use in leaf.uses]
     for option in fabric.nics.get(protocol, ()):

@@ -106,7 +106,7 @@ def may_be_managed(
     managers = fabric.rules.binding_managers
     if managers is None or not managers.is_asked_for or protocol != INFINIBAND:
         return True
-    switches_of_plane = 2 if fabric.pairs.may_be_apart else 1  # that no link may join
+    switches_of_plane = 2 if fabric.leaf_pairs.may_be_apart else 1  # that no link may join
     there = managers.there or SubnetThere()
     nodes = (
         servers * nic.ports_per_server // (nic.planes * switches_of_plane)

@@ -93,7 +93,7 @@ def attached_to_leaves(fabric: FabricProblem, clos: ClosNetwork) -> tuple[Attach
 def dealt_ports(fabric: FabricProblem, clos: ClosNetwork) -> list[AttachedPort]:
     """Every port of attachments that are dealt over all leaves."""
     numbers, adds = numbers_of(clos.parts.nic, clos.shape), [demand.by_stage for demand in fabric.attachments]
-    return dealt_over_leaves(numbers, adds, clos.placement.racks_of_hosts.get("leaf", ()), fabric.pairs.exist)
+    return dealt_over_leaves(numbers, adds, clos.placement.racks_of_hosts.get("leaf", ()), fabric.leaf_pairs.exist)
 
 
 def ports_on_leaves(fabric: FabricProblem, clos: ClosNetwork) -> Iterator[tuple[int, int]]:

@@ -80,7 +80,7 @@ class Leaves:
         self.in_time = LeavesInTime(self.problem, self.fabric)
         self.by_rail = bounds.fabric.leaf_groups.by_rail
         # what sizes follow from beside the hardware
-        fabric, groups, pairs = self.fabric, self.fabric.leaf_groups, self.fabric.pairs
+        fabric, groups, pairs = self.fabric, self.fabric.leaf_groups, self.fabric.leaf_pairs
         self.rules = (
             self.problem.servers, groups_wanted(fabric), fabric.runs.m["server-leaf"], fabric.tiers_of_own_last,
             groups.aligned, groups.by_rail, fabric.leaf_groups.last.kind, groups.servers, fabric.resilience,

@@ -123,7 +123,7 @@ class _Reach:
     def _groups(self, above: _AboveLeaf | None, ports: int, k: int) -> int:
         """Most groups: those of a pod by its leaves, times pods; or with pods for each rail."""
         if above is None:
-            return int(k == ports or (self.fabric.pairs.may_be_apart and 2 * k == ports))
+            return int(k == ports or (self.fabric.leaf_pairs.may_be_apart and 2 * k == ports))
         rails = ports // k
         most = max(above.leaves // rails * above.pods, above.leaves * (above.pods // rails))
         return most if self.fabric.leaf_groups.may_share(k) else min(most, 1)

@@ -50,11 +50,11 @@ def keeps_homing(fabric: FabricProblem, nic: NicOption, k: int) -> bool:
 
     Rules ``homing_is_kept`` and ``pairs_are_joined``.
     """
-    if fabric.pairs.are_joined and (nic.apart or nic.ports_per_plane // k % TWO):
+    if fabric.leaf_pairs.are_joined and (nic.apart or nic.ports_per_plane // k % TWO):
         return False
-    if fabric.pairs.homing == "single" and k != nic.ports_per_plane:
+    if fabric.leaf_pairs.homing == "single" and k != nic.ports_per_plane:
         return False
-    return not fabric.pairs.are_wanted or leaves_of_server(nic, k) >= TWO
+    return not fabric.leaf_pairs.are_wanted or leaves_of_server(nic, k) >= TWO
 
 
 def leaves_of_server(nic: NicOption, k: int) -> int:
@@ -70,5 +70,5 @@ def ports_on_switch(fabric: FabricProblem, nic: NicOption) -> Iterator[int]:
     ports, nics = nic.ports_per_plane, 1 if nic.apart else nic.nics_per_server
     if keeps_homing(fabric, nic, ports) and (TWO_SWITCHES not in fabric.rules.kept or nic.planes >= TWO):
         yield ports
-    if fabric.pairs.may_be_apart and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
+    if fabric.leaf_pairs.may_be_apart and ports % TWO == 0 and (nics == 1 or fabric.role in PAIRED_ROLES):
         yield ports // TWO

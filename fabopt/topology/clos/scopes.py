@@ -26,7 +26,7 @@ ASPECTS: Final = {
     "shapes": Shapes,
     "leaf_groups": LeafGroups,
     "leaf_groups.last": LastGroups,
-    "pairs": LeafPairs,
+    "leaf_pairs": LeafPairs,
     "ratios": Ratios,
     "rules": DefaultRules,
     "runs": LinkRuns,
@@ -43,7 +43,7 @@ NOT_HARDWARE: Final = frozenset({
     "leaf_groups.last.on",
     "runs.m", "runs.of_groups", "runs.span",
     "gpu_mbps", "nics", "other_nics.by_rules", "other_nics.refused", "logical_fabrics",
-    "pairs.homing", "pairs.pairing", "pairs.asked", "pairs.kept", "pairs.free",
+    "leaf_pairs.homing", "leaf_pairs.pairing", "leaf_pairs.asked", "leaf_pairs.kept", "leaf_pairs.free",
     "on_floor.arrangement", "on_floor.pins", "on_floor.attachments_measured", "per_switch",
     "resilience", "rules.kept", "rules.left_out", "rules.managers", "rules.generations", "latency",
 })  # fmt: skip

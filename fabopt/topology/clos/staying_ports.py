@@ -43,7 +43,7 @@ def planned_of(
         id=nic.nic_id, per_server=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, gbps=0, split=nic.split,
         cage_group=nic.group, built_in=nic.item is None,
     )  # fmt: skip
-    equipped = equipped_with(use, nic.own_rails and asked.planes == "any", fabric.pairs.exist)
+    equipped = equipped_with(use, nic.own_rails and asked.planes == "any", fabric.leaf_pairs.exist)
     tiers: dict[str, StandingTier] = {}
     moving = fabric.live.moving
     there = {} if moving is None else {tier.role: tier for tier in moving.fabric.tiers}
@@ -193,7 +193,7 @@ def _planned_ports(fabric: FabricProblem, staying: Staying, part: FilePart) -> P
     numbers = _numbers_of(planned.structure, planned.planes, [planned.servers])
     adds = [demand.by_stage for demand in fabric.attachments]
     places: dict[str, list[HostPort]] = {name: [] for name in names}
-    for port in dealt_over_leaves(numbers, adds, in_pairs=fabric.pairs.exist):
+    for port in dealt_over_leaves(numbers, adds, in_pairs=fabric.leaf_pairs.exist):
         places[names[port.owner]].append(("leaf", port.leaf))
     for name, own in zip(names, part.free_ports, strict=False):
         places[name] += own

@@ -24,7 +24,7 @@ def forwarding_nics(problem: Problem, fabric: FabricProblem) -> Iterator[tuple[s
         return
     if (
         fabric.resilience
-        or fabric.pairs.homing not in (None, "any")
+        or fabric.leaf_pairs.homing not in (None, "any")
         or fabric.attachments
         or fabric.per_switch
         or (figure_demands is not None and figure_demands.headroom)

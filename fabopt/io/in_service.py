@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import repeat
 from math import ceil
 from pathlib import Path
 
 from fabopt.errors import Fault, fault
-from fabopt.floor.group_runs import KINDS, Sizes, group_runs
+from fabopt.floor.group_runs import KINDS, Sizes, given_m, group_runs
 from fabopt.io.counted import counted_otherwise, with_counts
 from fabopt.io.faults import refuse_any
 from fabopt.io.floor_in_service import faults_of_floor
@@ -57,7 +57,8 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     if site.has_floor:
         site = site.model_copy(update={"servers_per_rack": design.racks.servers_per_rack})
     elif site.distances_m is None:
-        said = told.case.site.distances_m or Distances.model_validate(_runs_m(case, told, catalog))
+        stated = _stated_m(case, told, catalog)
+        said = told.case.site.distances_m or (Distances.model_validate(stated) if stated else None)
         site = site.model_copy(update={"distances_m": said})
     if base.move is not None:
         fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
@@ -262,15 +263,27 @@ def _told_apart(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
                 yield fault(file, key, problem, products, hint="leave it out; docs/buying.md")
 
 
-def _runs_m(case: Case, base: LiveDesign, catalog: Catalog) -> dict[str, float]:
-    """The longest runs, by kind of links, that groups of the last stage give; none where the server is not known."""
+def _stated_m(case: Case, base: LiveDesign, catalog: Catalog) -> dict[str, float]:
+    """The runs, by kind of links, that a case which says none has: of several fabrics that stay each has its own, by
+    its groups, and attachments those in service.
+    """
+    several = len(base.design.fabrics) > 1 and case.base is not None and case.base.move is None
+    runs_m = _runs_m(case, base, catalog, base.fabrics)
+    return {kind: run_m for kind, run_m in runs_m.items() if not several or kind not in KINDS}
+
+
+def _runs_m(case: Case, base: LiveDesign, catalog: Catalog, fabrics: Sequence[FabricDesign]) -> dict[str, float]:
+    """The longest runs, by kind of links, that groups of some fabrics in service give at the last stage; none where the
+    server is not known.
+    """
     server = next((one for one in catalog.servers if one.id == case.server), None)
     size = case if case.stages is None else case.stages[-1]
     if server is None:
         return {}
     servers = size.servers if size.servers is not None else (size.gpus or 0) // max(1, server.gpus)
-    runs = group_runs(case.site, server, servers)
-    structures = [fabric.clos for fabric in base.fabrics]
+    said = case.site.distances_m or base.case.site.distances_m
+    runs = group_runs(case.site.model_copy(update={"distances_m": said}), server, servers)
+    structures = [fabric.clos for fabric in fabrics]
     group = max(servers if one.groups == 1 else one.servers_per_group for one in structures)
     of_all = {} if runs is None else runs.runs_m("clos", Sizes(group, servers))
     attached = [row for fabric in base.fabrics for row in fabric.links if row.from_ == "attachment"]
@@ -283,17 +296,19 @@ def _runs_m(case: Case, base: LiveDesign, catalog: Catalog) -> dict[str, float]:
 def _too_short(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterator[Fault]:
     """Links that would run farther, as said or once grown, than the cables in service that are like them."""
     said = case.site.distances_m
-    if said is None and base.case.site.distances_m is not None:
+    if said is None and given_m(base.case.site).keys() >= {*KINDS}:
         return
-    runs_m = _runs_m(case, base, catalog) if said is None else said.model_dump(exclude_none=True, by_alias=True)
     rule = "by rule `lengths`" if said is None else "as the case says"
-    for fabric in base.design.fabrics:
+    moves = case.base is not None and case.base.move is not None
+    for fabric, there in zip(base.design.fabrics, base.fabrics, strict=True):
+        groups = base.fabrics if moves else [there]
+        runs_m = said.model_dump(exclude_none=True, by_alias=True) if said else _runs_m(case, base, catalog, groups)
         for row in fabric.links:
             kind = f"{row.from_}-{row.to}"
             lengths = [part.length_m for part in row.parts if part.length_m is not None]
             if lengths and runs_m.get(kind, 0) > min(lengths):
-                there = f"those of {base.file} run {row.length_m:g} m on cables of {min(lengths):g} m"
-                problem = f"links of {fabric.name} would run up to {runs_m[kind]:g} m {rule}, and {there}"
+                in_service = f"those of {base.file} run {row.length_m:g} m on cables of {min(lengths):g} m"
+                problem = f"links of {fabric.name} would run up to {runs_m[kind]:g} m {rule}, and {in_service}"
                 hint = "say how far links run, no farther than these cables are long"
                 yield fault(file, f"site.distances_m.{kind}", problem, hint=hint)
 

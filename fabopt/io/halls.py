@@ -85,8 +85,12 @@ class _HallsCheck:
 
     def routes(self) -> None:
         met: dict[frozenset[str], str] = {}
+        named: dict[tuple[frozenset[str], str | None], str] = {}
         for number, route in enumerate(self.site.routes):
             key = f"routes[{number}]"
+            if (other := named.setdefault((frozenset(route.ends), route.duct), key)) != key:
+                hint = "name another `duct`, or other `exits`; of one route, add up its `fibres`"
+                self.report(key, f"`site.{other}` has the same ends and duct", route.name, hint=hint)
             self.pairs(number, met)
             for index, name in enumerate(route.between):
                 if name not in self.halls:

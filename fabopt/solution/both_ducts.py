@@ -207,8 +207,8 @@ class _Deal:
         over: dict[str, Counter[str]] = defaultdict(Counter)
         for pair, units in self._links.items():
             for unit, number in units.items():
-                if unit[2] == FABRIC:
-                    over[unit[3]].update(dict.fromkeys(self._ducts(self._ways[pair]), number))
+                if unit[0] == FABRIC:
+                    over[unit[1]].update(dict.fromkeys(self._ducts(self._ways[pair]), number))
         told = [
             f"{fabric} has " + ", ".join(f"{some(number, 'link')} in {duct}" for duct, number in sorted(ducts.items()))
             for fabric, ducts in over.items()

@@ -13,7 +13,7 @@ from fabopt.verify.wiring import CabledDesign
 from fabopt.wiring.model import Wiring
 
 Pair = tuple[str, str]
-# Two halls, and a device, a fabric, a plane or a pod of it, by its kind and names.
+# A device, a fabric, a plane or a pod of it, by its kind and names.
 Unit = tuple[str, ...]
 FABRIC = "fabric"
 
@@ -25,8 +25,7 @@ def links_between(wiring: Wiring) -> dict[Pair, Counter[Unit]]:
     for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True):
         near, far = sorted((devices.rack[a], devices.rack[b]))
         if near and hall_of(near) != hall_of(far):
-            for unit in {unit for end in (a, b) for unit in _units_of(wiring, end)}:
-                by_pair[near, far][hall_of(near), hall_of(far), *unit] += 1
+            by_pair[near, far].update({unit for end in (a, b) for unit in _units_of(wiring, end)})
     return by_pair
 
 
@@ -92,7 +91,7 @@ def ducts_share_links(proof: Proof, cabled: CabledDesign) -> None:
         ways[pair] = own
     over = Counter[str]()
     for pair, units in links.items():
-        number = sum(number for unit, number in units.items() if unit[2] == FABRIC)
+        number = sum(number for unit, number in units.items() if unit[0] == FABRIC)
         over.update(dict.fromkeys({duct_of[route][1] for route in ways[pair]}, number))
     told = ", ".join(f"{some(number, 'link')} in {duct}" for duct, number in sorted(over.items()))
     hung = f"of {len(pairs_of):,} devices, fabrics, planes and pods with links between several pairs of racks"

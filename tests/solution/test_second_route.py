@@ -141,6 +141,16 @@ def test_racks_of_routes_that_do_not_exist_or_are_listed_twice_are_refused() -> 
     assert "site.routes[1].pairs[1]: `site.routes[0].pairs[0]` lists them too" in text
 
 
+@pytest.mark.parametrize(("duct", "between"), [(None, ["WEST", "EAST"]), ("north", ["EAST", "WEST"])])
+def test_a_route_that_is_named_twice_is_refused(duct: str | None, between: list[str]) -> None:
+    content = two_ducts(380, (None, None))
+    content["site"]["routes"] = [
+        {"between": ["EAST", "WEST"], "m": 350, "duct": duct}, {"between": between, "m": 400, "duct": duct}
+    ]  # fmt: skip
+    with pytest.raises(InputError, match=r"site\.routes\[1\]: `site\.routes\[0\]` has the same ends and duct"):
+        inputs(content, of_plugs())
+
+
 @pytest.mark.parametrize("room", range(-1, 24))
 def test_as_many_fibres_as_fit_stay(room: int) -> None:
     fibres = {("a", "x"): 8, ("a", "y"): 6, ("b", "x"): 4, ("b", "y"): 2, ("c", "x"): 2}

@@ -15,7 +15,7 @@ from fabopt.solution.optimize import solve
 from fabopt.verify.checks import verify
 from tests.samples.shipped import shipped
 from tests.samples.small import assert_proven, inputs, usd
-from tests.solution.test_halls import cut_off_without, lost_with, over_route
+from tests.solution.test_halls import cut_off_without, lost_with, over_route, parts
 from tests.solution.test_second_route import NORTH, SOUTH, by_route, of_plugs, told, two_ducts
 
 CHECK = "ducts_share_links"
@@ -92,6 +92,26 @@ def test_a_duct_that_no_part_reaches_through_names_the_rule() -> None:
     (conflict,) = none.conflicts
     assert (conflict.limit, conflict.value, conflict.needed) == ("rules.two-ducts", "true", "false")
     assert conflict.capex_usd == usd(dealt(9000, is_on=False))
+
+
+def test_halls_in_a_line_hang_on_no_duct_where_another_way_to_the_next_one_is_free() -> None:
+    """A leaf in NORD has a link to WEST, and one through it to EAST, the shortest way: the other duct is for WEST."""
+    content = two_ducts(370, (None, None)) | {"rules": {**OTHERS, "two-ducts": True}, "servers": 14}
+    content["site"]["halls"].append({"name": "NORD", "rows": 1, "racks_per_row": 5, "server_racks": ["A01", "A02"]})
+    for hall in content["site"]["halls"]:
+        hall["racks_per_row"] = 5
+    ends = {"between": ["WEST", "NORD"]}
+    content["site"]["routes"] += [
+        {**ends, "m": 300, "duct": "near"}, {**ends, "m": 320, "duct": "far", "exits": ["A05", "A05"]}
+    ]  # fmt: skip
+    content["site"]["spread"] = "halls"
+    content["fabrics"][0] |= {"max_oversubscription": {"leaf": 2}}
+    del content["fabrics"][0]["racks"]
+    design = solve(inputs(content, parts()), alternatives_s=0)
+    assert all(check.ok for check in design.checks)
+    assert lost_with(design, "duct") == {}
+    for duct in ("north", "south", "near", "far"):
+        assert cut_off_without(design, lambda row, duct=duct: duct in row["route"]) == 0
 
 
 def test_racks_that_the_case_lists_stay_at_their_route() -> None:

@@ -21,7 +21,6 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
     given = {
         "charges": bool(case.charges),
         "joins": base.joins is not None,
-        "site.labour": case.site.labour is not None and len(case.stages or ()) > 1,
         "fabrics.attachments": len(case.stages or ()) > 1
         and any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),
         "fabrics.homing": not {one.homing for of in (case.fabrics, fabrics) for one in of}.isdisjoint(("pair", "dual")),

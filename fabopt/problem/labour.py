@@ -16,7 +16,7 @@ from fabopt.schema.labour import LABOUR, VISIT
 class StageLabour(NamedTuple):
     """Labour by stage. ``standing``: units that every design has, by (number of the stage, item); ``open_visits``: the
     visit of each stage that adds no servers, which is paid where it installs anything. ``in_service``: units that may
-    move, by fabric and item, beyond which something is installed.
+    move, by fabric and item, beyond which the first stage installs something.
     """
 
     standing: Mapping[tuple[int, Item], int]
@@ -27,7 +27,8 @@ class StageLabour(NamedTuple):
         """What of a fabric's uses is worked on, by stage and item."""
         if not self.in_service:
             return dict(uses)
-        beyond = ((key, count - self.in_service.get((fabric, key[1]), 0)) for key, count in uses.items())
+        there = {item: units for (name, item), units in self.in_service.items() if name == fabric}
+        beyond = (((at, item), count - (0 if at else there.get(item, 0))) for (at, item), count in uses.items())
         return {key: count for key, count in beyond if count > 0}
 
     def cents(self, present: bool) -> int:

@@ -19,8 +19,13 @@ Weight = Callable[[int, Item], int]
 
 
 def with_work(weight: Weight) -> Weight:
-    """The weight of a unit in use with that of the labour on it."""
-    return lambda stage, item: weight(stage, item) + (0 if (work := item.labour.unit) is None else weight(stage, work))
+    """The weight of a unit in use with that of the labour on it; of parts that may move, from the second stage on."""
+
+    def weighed(stage: int, item: Item) -> int:
+        work = item.labour.unit or (item.labour.beyond if stage else None)
+        return weight(stage, item) + (0 if work is None else weight(stage, work))
+
+    return weighed
 
 
 # What a variable makes a fabric use: name of the fabric, variable, uses of one.
@@ -89,19 +94,20 @@ class Visits:
 
         Of what may move: most units beyond those in service x visit >= such units.
         """
-        if self.labour.in_service and self.visit:
+        moves = bool(self.labour.in_service)
+        if moves and 0 in self.visit:
             self._paid_beyond()
-            return
-        for number, (pick, candidate) in enumerate(self.installed.picks if self.visit else ()):
+        visited = self.visit.keys() - {0} if moves else self.visit.keys()
+        for number, (pick, candidate) in enumerate(self.installed.picks if visited else ()):
             options = (option.uses for choice in candidate.choices for option in choice.options)
             busy = {stage for uses in (candidate.devices, *options) for (stage, _), count in uses.items() if count}
-            for stage in sorted(busy & self.visit.keys()):
+            for stage in sorted(busy & visited):
                 self.lp += self.visit[stage] - pick >= 0, f"visits_are_paid_{stage}_{number}"
 
     def _paid_beyond(self) -> None:
-        there, (visit,) = self.labour.in_service, self.visit.values()
+        there, visit = self.labour.in_service, self.visit[0]
         new = [
-            (var, sum(count for (_, item), count in uses.items() if (fabric, item) not in there))
+            (var, sum(count for (stage, item), count in uses.items() if not stage and (fabric, item) not in there))
             for fabric, var, uses in self.installed.uses
         ]
         for number, var in enumerate((*(var for var, count in new if count), *self.installed.beyond.values())):

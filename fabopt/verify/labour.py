@@ -95,7 +95,7 @@ def labour_owed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, i
 
 def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int]]) -> Iterator[Installed]:
     """What is worked on at every stage: units in use, servers as the case counts them, and a visit if there are any;
-    nothing in service is, and where that may move all beyond it.
+    nothing in service is, and where that may move all beyond it at the first stage.
     """
     moving = evidence.case.moving
     first = int(evidence.case.base is not None and moving is None)
@@ -105,7 +105,7 @@ def installed(evidence: Evidence, used: Iterable[tuple[int, str, BilledItem, int
     busy = {stage for stage, more in enumerate(added) if more and stage >= first}
     of_items = summed(((stage, fabric, item), units) for stage, fabric, item, units in used)
     for (stage, fabric, item), in_use in of_items.items():
-        units = max(0, in_use - there[fabric, item.id, item.length_m])
+        units = max(0, in_use - (0 if stage else there[fabric, item.id, item.length_m]))
         if units and stage >= first and item.kind != "server":
             busy.add(stage)
             kind = MOVED if item == CABLE_MOVE else JUMPER if _is_jumper(evidence, item) else item.kind

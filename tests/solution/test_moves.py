@@ -35,7 +35,6 @@ from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
-from tests.solution.test_labour_in_service import with_labour
 
 Json = dict[str, Any]
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
@@ -426,12 +425,11 @@ def test_a_full_pod_of_dgx_grows_by_moving_half_of_its_uplinks(tmp_path: Path) -
 
 def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None:
     base = designed(eight(), in_stages(8))
-    charges = [{"name": "support", "usd": 1, "per": "fabric"}]
-    content = with_labour(in_stages(8, 12)) | {"charges": charges}
+    content = {**in_stages(8, 12), "charges": [{"name": "support", "usd": 1, "per": "fabric"}]}
     with pytest.raises(InputError) as refusal:
         given(eight(), content, base, tmp_path, {"cable": 10})
     told = {fault.path: str(fault) for fault in refusal.value.faults}
-    assert set(told) == {"site.labour", "charges"}
+    assert set(told) == {"charges"}
     assert all("does not go with `base.move`" in text for text in told.values())
 
 

@@ -26,6 +26,7 @@ from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
 from tests.solution.test_labour_in_service import with_labour
 from tests.solution.test_moves import bases, given, least_with_moves, moved, prices, usd
+from tests.solution.test_moves_in_stages import in_two, least_in_stages
 
 Json = dict[str, Any]
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
@@ -113,3 +114,41 @@ def test_dearer_moves_never_lower_the_cost_with_labour(seed: int, tmp_path: Path
             return
         costs.append(usd(design))
     assert costs == sorted(costs)
+
+
+def test_of_several_stages_each_pays_for_what_it_installs(tmp_path: Path) -> None:
+    """A spine and four moves at first, for which somebody comes; then a leaf, four cards and eight cables."""
+    base = designed(eight(), in_stages(8))
+    plain, design = (
+        moved(eight(), content, base, tmp_path, {"cable": 10})
+        for content in (in_stages(8, 12), with_labour(in_stages(8, 12)))
+    )
+    at_first = unit_usd(LABOUR, "switch") + 4 * unit_usd(LABOUR, "moved") + 450
+    then = sum((units * unit_usd(LABOUR, kind) for kind, units in {"switch": 1, "nic": 4, "server": 4}.items()), 0)
+    then += 8 * unit_usd(LABOUR, "cable", 2) + 450
+    owed = [with_.capex_usd - bare.capex_usd for with_, bare in zip(design.stages, plain.stages, strict=True)]
+    assert owed == [pytest.approx(float(at_first)), pytest.approx(float(then))]
+    assert usd(design) == pytest.approx(usd(plain) + float(at_first + then))
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("seed", range(40 * MORE_SEEDS))
+def test_no_plan_with_moves_and_labour_is_cheaper(seed: int, tmp_path: Path) -> None:
+    """Labour costs no less than on what the last stage has beyond what is in service; as much where the first stage
+    uses all of that, else parts that a later one takes up again are worked on too.
+    """
+    dice = Dice(f"moves-in-stages-with-labour-{seed}")
+    parts, before, after = in_two(dice)
+    base, labour, move = designed(parts, before), labour_of(dice) | {"visit_usd": 0}, prices(dice)
+    if base.status != "optimal":
+        return
+    with_work = {**move, "cable": move["cable"] + float(unit_usd(labour, "moved"))} if "cable" in move else move
+    least = least_in_stages(json.loads(json.dumps(folded(parts, labour), default=float)), after, base, with_work)
+    design = moved(parts, with_labour(after, labour), base, tmp_path, move)
+    if least is None:
+        assert design.status == "infeasible"
+        return
+    added = after["stages"][-1]["servers"] - before["stages"][-1]["servers"]
+    work = usd(design) - least - added * float(unit_usd(labour, "server"))
+    taken = sum(row.from_stock for row in design.bom if row.stage != design.stages[0].name)
+    assert work > -0.005 and (taken > 0 or work < 0.005)

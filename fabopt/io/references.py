@@ -26,7 +26,7 @@ from fabopt.schema.product import Protocol
 from fabopt.schema.rack_rules import RackGroups
 from fabopt.schema.resilience import losses_of
 from fabopt.schema.server import Server
-from fabopt.schema.topologies import TIERED, refused
+from fabopt.schema.topologies import DESIGNED, TIERED, refused
 from fabopt.units import gbps, mbps
 from fabopt.workload.prediction import cluster_cents
 
@@ -281,7 +281,8 @@ class _ReferenceCheck:
             for feature in refused(case, fabric, topology):
                 key = f"{path}.{feature.key}" if feature.of_fabric else feature.key
                 fault = f"does not support {feature.words}, which `{key}` asks for"
-                self.report(f"{path}.topologies[{index}]", fault, topology)
+                fit = [name for name in DESIGNED if not any(refused(case, fabric, name))]
+                self.report(f"{path}.topologies[{index}]", fault, topology, allowed=" or ".join(fit))
 
     def spine_types(self, fabric: Fabric, path: str) -> None:
         """Report spines of two types, which files of 0.2 alone may have. Rule ``spines_may_differ``."""

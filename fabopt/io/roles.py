@@ -124,6 +124,9 @@ def _filled_in(fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
 def _attachments_of_one_stage(case: Case, fabric: Fabric, where: str, file: str) -> Iterator[Fault]:
     """Attachments of several stages have to be either outside the ratio and on free ports, or in it and on leaves."""
     stages = len(case.stages or ())
+    several, or_one = f"`stages` has {stages}", ", or give one stage"
+    if case.base is not None:
+        several, or_one = "new ones come after what is in service (`base`)", ""
     for number, attachment in enumerate(fabric.attachments if stages > 1 else ()):
         on_leaves, stays = attachment.placed_on == "leaf", case.base is not None and not attachment.adds
         if stays or on_leaves == attachment.counts:
@@ -133,9 +136,9 @@ def _attachments_of_one_stage(case: Case, fabric: Fabric, where: str, file: str)
         yield fault(
             file,
             f"{where}.attachments[{number}].{key}",
-            f"attachments {kind} the ratio are designed for one stage, and `stages` has {stages}",
+            f"attachments {kind} the ratio are designed for one stage, and {several}",
             getattr(attachment, key),
-            hint=f"say `tier: {other}` or `counts_in_ratio: {str(on_leaves).lower()}`, or give one stage",
+            hint=f"say `tier: {other}` or `counts_in_ratio: {str(on_leaves).lower()}`{or_one}",
         )
 
 

@@ -17,7 +17,7 @@ from fabopt.rules.demands import FABRIC_DEMANDS
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.server import Server
-from fabopt.schema.topologies import FLOOR, GROWTH
+from fabopt.schema.topologies import BASE, FLOOR, GROWTH
 
 Way = Literal["physical", "logical", "shared"]
 # From the most apart to the least: of ways that cost the same the first is taken.
@@ -92,7 +92,7 @@ def _unfit(host: Fabric) -> str:
 
 def _of_logical(fabric: Fabric, case: Case, server: Server) -> Iterator[Hindrance]:
     """Reasons against a logical fabric: this version designs them on one Clos, at one stage, without a floor."""
-    for feature in (FLOOR, GROWTH):
+    for feature in (FLOOR, BASE, GROWTH):
         if feature.is_asked(case, fabric):
             yield Hindrance("separation", f"a logical fabric is not designed with {feature.words}", "logical")
     for key in _promised(fabric):

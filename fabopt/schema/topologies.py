@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.resilience import losses_of
+from fabopt.schema.stages import Stage
 from fabopt.schema.workload import DEFAULT_PLACEMENT
 
 
@@ -23,7 +25,11 @@ class Feature(NamedTuple):
 
 
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
-GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.stages or ()) > 1)
+GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(_own_stages(case)) > 1)
+BASE = Feature(
+    "going on from what is in service", "base", False,
+    lambda case, fabric: len(case.stages or ()) > len(_own_stages(case)),
+)  # fmt: skip
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
 SIZED_ATTACHMENTS = Feature(
     "attachments other than on free ports of any switch and outside the ratio, as of `kind: management`",
@@ -38,6 +44,11 @@ ALLREDUCE = Feature(
     True,
     lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
 )
+
+
+def _own_stages(case: Case) -> list[Stage]:
+    """The stages of a case without that of what is in service."""
+    return [stage for stage in case.stages or () if stage.name != IN_SERVICE]
 
 
 def _asks_for_several(case: Case, fabric: Fabric) -> bool:
@@ -80,6 +91,7 @@ _OF_EQUALS = (
     PLACED,
     SEVERAL_JOBS,
     FLOOR,
+    BASE,
     GROWTH,
     SIZED_ATTACHMENTS,
     COUNTED,
@@ -99,6 +111,7 @@ UNSUPPORTED: Mapping[str, tuple[Feature, ...]] = {
         PLACED,
         SEVERAL_JOBS,
         FLOOR,
+        BASE,
         GROWTH,
         ATTACHMENTS,
         COUNTED,

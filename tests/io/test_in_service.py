@@ -55,6 +55,29 @@ def test_a_case_that_its_base_does_not_go_with(changes: Json, key: str, words: s
     assert words in faults[key]
 
 
+@pytest.mark.parametrize(
+    ("keys", "key", "message"),
+    [
+        (
+            {"topologies": ["torus"]},
+            "fabrics[0].topologies[0]",
+            "does not support going on from what is in service, which `base` asks for; found 'torus'; "
+            "allowed: clos or rail-only",
+        ),
+        (
+            {"attachments": [{"name": "store", "ports": 1, "tier": "any", "buys": "none"}]},
+            "fabrics[0].attachments[0].tier",
+            "attachments on free ports that count in the ratio are designed for one stage, and new ones come after "
+            "what is in service (`base`); found 'any'; say `tier: leaf` or `counts_in_ratio: false`",
+        ),
+    ],
+)
+def test_messages_speak_of_the_base_and_not_of_stages(keys: Json, key: str, message: str, tmp_path: Path) -> None:
+    fabric = {one: value for one, value in AFTER["fabrics"][0].items() if one != "tiers"}
+    (found,) = refused(tmp_path, {"fabrics": [{**fabric, **keys}]})
+    assert str(found) == f"case: {key}: {message}"
+
+
 def test_other_servers_are_named(tmp_path: Path) -> None:
     parts = eight()
     parts["servers"] = [*parts["servers"], {**parts["servers"][0], "id": "another"}]

@@ -8,7 +8,7 @@ ones stay. docs/formulation/growth.md has the rules.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -129,12 +129,13 @@ class Staying:
     """What stays of a Clos in ``service`` in a ``planned`` one of at least as many servers.
 
     Arrays have shape (devices of a plane,): the number in service of every planned one, ``NOTHING`` of new ones.
-    ``gone``: roles of which none stays.
+    ``gone``: roles of which none stays; ``alone``: without other fabrics, for which servers keep their order.
     """
 
     service: StandingClos
     planned: StandingClos
     gone: frozenset[str] = frozenset()
+    alone: bool = True
 
     def _keeps(self, role: str) -> bool:
         """Whether devices of a tier keep their role."""
@@ -257,17 +258,22 @@ class Staying:
         old, new = self.service.tiers, self.planned.tiers
         return (old[near].up, old[far].down) == (new[near].up, new[far].down)
 
-    @property
+    @cached_property
     def _spreads(self) -> bool:
-        """Whether the same groups have more leaves of one product, with fewer ports of every server, which fill
-        cages.
+        """Whether leaves of as many groups serve as others with a part or a multiple of their ports of every server, at
+        ports that are the same on all leaves, in no more cages than planned.
         """
-        k, own_k = (one.structure.ports_per_server_per_leaf for one in (self.service, self.planned))
+        before, own = (one.structure.ports_per_server_per_leaf for one in (self.service, self.planned))
         lanes = parse_split(self.planned.tiers["leaf"].down[1]).ports
-        same = self.service.structure.groups == self.planned.like_groups == self.planned.structure.groups
         alike = self.planned.structure.tiers == 1 or self.planned.is_even
-        whole = k % own_k == 0 and own_k % lanes == 0
-        return same and whole and alike and not self.planned.tiers["leaf"].twins
+        same = self.service.structure.groups == self.planned.like_groups == self.planned.structure.groups
+        if max(before, own) % min(before, own) or not (alike and same) or self.planned.tiers["leaf"].twins:
+            return False
+        sizes = [one.servers_of_groups.tolist() for one in (self.service, self.planned)]
+        is_one = len(sizes[0]) == 1 and own < before
+        if not self.alone and len(sizes[0]) > 1:
+            return False
+        return not min(before, own) % lanes or (is_one and sizes[0][0] <= ceil_div(sizes[1][0] * own, lanes))
 
     @property
     def _ports_that_stay(self) -> int:
@@ -316,14 +322,17 @@ class Staying:
             ends = [(new.spines_per_pod, old.spines_per_pod), *leaves]
             if not (self.service.is_even and self.planned.is_even):
                 return own if self._is_unchanged else 0
-        lanes = self.lanes(kind)
-        if self._has_other_rails and any(count % ports for count in (own, planned) for ports in lanes):
+        lanes, three = self.lanes(kind), max(old.tiers, new.tiers) == 3
+        if three and self._has_other_rails and any(count % ports for count in (own, planned) for ports in lanes):
             return 0
-        if max(lanes) == 1 or planned == own:
+        if max(lanes) == 1 or (planned == own and not self._has_other_rails):
             return min(own, planned)
-        if old.groups_per_pod != new.groups_per_pod and max(old.tiers, new.tiers) == 3:
+        if three and old.groups_per_pod != new.groups_per_pod:
             return 0
-        sides = [(ends[0], lanes[0]), *((end, lanes[1]) for end in ends[1:])]
+        peers: list[tuple[int, Sequence[int]]] = [(count, range(min(count, before))) for count, before in ends]
+        if kind == "leaf-spine" and not three:
+            peers[1:] = [(ends[1][0], self.leaves[self.leaves != NOTHING].tolist())]
+        sides = [(peers[0], lanes[0]), *((peer, lanes[1]) for peer in peers[1:])]
         fitting = (
             kept for kept in range(min(own, planned), 0, -1) if all(_lie_in(side, own, planned, kept) for side in sides)
         )
@@ -360,13 +369,13 @@ class Staying:
         return parse_split(up[1]).ports, parse_split(self.planned.tiers[far].down[1]).ports
 
 
-def _lie_in(side: tuple[tuple[int, int], int], own: int, planned: int, kept: int) -> bool:
+def _lie_in(side: tuple[tuple[int, Sequence[int]], int], own: int, planned: int, kept: int) -> bool:
     """Whether the first ``kept`` of ``own`` links to every peer lie in no more cages of a device than ``planned`` ones.
 
-    ``side``: planned and present peers of the device, and ports of its cages.
+    ``side``: number of planned peers of the device, its peers in service that stay, and ports of its cages.
     """
-    (peers, before), lanes = side
-    cages = {(peer * own + link) // lanes for peer in range(min(peers, before)) for link in range(kept)}
+    (peers, staying), lanes = side
+    cages = {(peer * own + link) // lanes for peer in staying for link in range(kept)}
     return len(cages) <= ceil_div(peers * planned, lanes)
 
 

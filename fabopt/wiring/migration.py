@@ -18,6 +18,7 @@ import numpy as np
 from fabopt.errors import InputError, fault
 from fabopt.network.components import first_joined
 from fabopt.schema.design import Design
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring
@@ -69,10 +70,16 @@ def migration_of(design: Design, wiring: Wiring) -> Migration:
         problem, hint = "nothing is in service that could migrate", "`base: {file: FILE}` says what is"
         raise InputError([fault(design.case.name, "base", problem, hint=hint)])
     try:
-        return Migration(base, wiring_at(wiring, 0))
+        return Migration(base, wiring_at(wiring, _first_new(design)))
     except NoOrderError as error:
         problem = f"no order of moves was found that keeps servers on: {error}"
         raise InputError([fault(design.case.name, "base", problem, hint=WITHOUT_ORDER)]) from None
+
+
+def _first_new(design: Design) -> int:
+    """The first stage that is not what is in service."""
+    names = [stage.name for stage in design.stages]
+    return next((number for number, name in enumerate(names) if name != IN_SERVICE), 0)
 
 
 def migration_notes(design: Design) -> Iterator[str]:

@@ -57,8 +57,12 @@ class _Moved:
         assert service is not None and said is not None
         there = {one.name: fabric_at(one, said.stage) for one in service.fabrics}
         now, then = (one.devices.role.count("server") for one in (wiring_at(self.wiring, 0), self.base))
+        alone = len(self.embedded.case.fabrics) == 1
         return [
-            (fabric, Staying(standing_of(there[fabric.name], then), standing_of(fabric_at(fabric, 0), now), gone))
+            (
+                fabric,
+                Staying(standing_of(there[fabric.name], then), standing_of(fabric_at(fabric, 0), now), gone, alone),
+            )
             for fabric in self.embedded.design.fabrics
             if fabric.topology == "clos"
             for gone in (_gone(fabric, there[fabric.name]),)

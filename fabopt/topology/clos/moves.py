@@ -78,7 +78,8 @@ class _Moving:
         design = candidate.design
         self.part = design.at_first(fabric) if isinstance(design, Growing) else design.file_part()
         planned = planned_of(problem, fabric, self.part, design.nic, candidate.twins)
-        self.staying = None if planned is None else Staying(service, planned)
+        alone = len(problem.case.fabrics) == 1
+        self.staying = None if planned is None else Staying(service, planned, alone=alone)
 
     def variants(self) -> Iterator[Candidate]:
         devices = self._devices()

@@ -99,7 +99,7 @@ def _still(problem: Problem, fabric: FabricProblem, part: FilePart) -> Mapping[s
     planned = planned_of(problem, fabric, part, part.nic, twins)
     if planned is None:
         return None
-    number_of = _numbers(Staying(service, planned))
+    number_of = _numbers(Staying(service, planned, alone=len(problem.case.fabrics) == 1))
     return {name: [number_of.get(port) for port in own] for name, own in _standing_ports(fabric.live.moving).items()}
 
 

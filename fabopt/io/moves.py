@@ -19,7 +19,6 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
         return
     hint = "leave out `base.move`, so that nothing moves, or this key; docs/formulation/outside.md"
     given = {
-        "charges": bool(case.charges),
         "joins": base.joins is not None,
         "fabrics.attachments": len(case.stages or ()) > 1
         and any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),

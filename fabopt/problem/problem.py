@@ -208,10 +208,10 @@ class Problem:
             item = self.item_table.item(charge.name) if charge.is_lump else None
             if item is None or fabric not in (charge.fabrics or (fabric,)) or charge.protocol not in (None, protocol):
                 continue
-            sizes = [stage.servers for stage in self.stages]
-            adds = [1] if charge.per == "fabric" else [now - before for before, now in pairwise([0, *sizes])]
+            base, sizes = self.case.base, [stage.servers for stage in self.stages]
             # what is in service has been paid for
-            adds[0] *= self.case.base is None
+            first = [0 if base is None else base.servers, *sizes]
+            adds = [int(base is None)] if charge.per == "fabric" else [now - before for before, now in pairwise(first)]
             uses |= {(stage, item): count for stage, count in enumerate(adds) if count}
         return uses
 

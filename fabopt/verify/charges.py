@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import NamedTuple
 
 from fabopt.schema.catalog import Switch
@@ -161,10 +162,11 @@ def _is_for(lump: Charge, fabric: str, protocol: str) -> bool:
 
 def _lump_units(evidence: Evidence, lump: Charge) -> list[int]:
     """Units of a charge on a fabric or its servers at every stage."""
-    servers, is_owed = evidence.servers_by_stage, evidence.case.base is None
+    servers, base = evidence.servers_by_stage, evidence.case.base
     if lump.per == "fabric":
-        return [int(is_owed)] + [0] * (len(servers) - 1)
-    return [servers[0] * is_owed] + [servers[stage] - servers[stage - 1] for stage in range(1, len(servers))]
+        return [int(base is None)] + [0] * (len(servers) - 1)
+    there = 0 if base is None else base.servers
+    return [now - before for before, now in pairwise([there, *servers])]
 
 
 def _prices_paid(

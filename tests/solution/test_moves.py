@@ -427,11 +427,11 @@ def test_a_full_pod_of_dgx_grows_by_moving_half_of_its_uplinks(tmp_path: Path) -
 
 def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None:
     base = designed(eight(), in_stages(8))
-    content = {**in_stages(8, 12), "charges": [{"name": "support", "usd": 1, "per": "fabric"}]}
+    content = in_stages(8, 12, homing="pair")
     with pytest.raises(InputError) as refusal:
         given(eight(), content, base, tmp_path, {"cable": 10})
     told = {fault.path: str(fault) for fault in refusal.value.faults}
-    assert set(told) == {"charges"}
+    assert set(told) == {"fabrics.homing"}
     assert all("does not go with `base.move`" in text for text in told.values())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,32 @@ def test_no_plan_with_moves_of_a_small_base_is_cheaper(seed: int, tmp_path: Path
         assert design.status == "infeasible"
     else:
         assert usd(design) == least
+
+
+@pytest.mark.long(but=("0",))
+@pytest.mark.parametrize("seed", range(24 * MORE_SEEDS))
+def test_no_plan_with_moves_and_charges_is_cheaper(seed: int, tmp_path: Path) -> None:
+    """A tenth on all that is bought, which moves are not, and 70 USD for each new server; none for the fabric."""
+    dice = Dice(f"moves-with-charges-{seed}")
+    parts, before, after = in_two(dice)
+    base, move = designed(parts, before), prices(dice)
+    if base.status != "optimal":
+        return
+    dearer = json.loads(json.dumps(parts), object_hook=with_a_tenth)
+    least = least_in_stages(dearer, after, base, move)
+    per = [{"name": "support", "usd": 70, "per": "server"}, {"name": "design", "usd": 900, "per": "fabric"}]
+    charges = [*per, {"name": "tax", "percent": 10, "kinds": ["switch", "nic", "cable"]}]
+    design = moved(parts, {**after, "charges": charges}, base, tmp_path, move)
+    if least is None:
+        assert design.status == "infeasible"
+        return
+    added = after["stages"][-1]["servers"] - before["stages"][-1]["servers"]
+    assert usd(design) == pytest.approx(least + 70 * added, abs=0.005)
+
+
+def with_a_tenth(product: Json) -> Json:
+    """A product, or a length of one, at a price that is a tenth higher."""
+    return product | {"price_usd": round(product["price_usd"] * 1.1, 2)} if "price_usd" in product else product
 
 
 # -- properties -------------------------------------------------------------------------------------------------------

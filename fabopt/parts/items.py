@@ -149,14 +149,14 @@ class Item:
         """Whether more than the price and power of a single unit decides whether it wins."""
         return self.is_ordered or self.sold_by.counted or self.sold_by.sourced or self.lead.matters
 
-    @property
+    @cached_property
     def is_short(self) -> bool:
         """Whether its quantity is limited at some stage: its supply or its maker's is, an order for a stage comes too
         late, or units are in stock.
         """
         return self.supply.stock > 0 or self.supply.rationed or any(offer.is_limited for offer in self.offers)
 
-    @property
+    @cached_property
     def can_be_had(self) -> bool:
         """Whether any units are in stock, or can be ordered at some stage."""
         stock, ready, _ = self.supply

@@ -17,7 +17,7 @@ from fabopt.parts.nic_offers import are_sold
 from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
-from fabopt.problem.live import UPLINKS, InService
+from fabopt.problem.live import NOTHING_LIVE, UPLINKS, InService
 from fabopt.schema.attachment import HostPort
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.schema.structure import Structure
@@ -146,6 +146,8 @@ def keeps_pairs(fabric: FabricProblem, uplinks: int, spines: int) -> bool:
     same where stripes are uneven; no fewer of each where others may move and these never do; and whether the spines
     of a pod are all that it joins. Rules ``base_stays`` and ``pod_joins_spines``.
     """
+    if fabric.live is NOTHING_LIVE:
+        return True
     joined, held = fabric.live.joined, fabric.live.holds_uplinks
     if joined is not None and joined.role == "spine" and spines != joined.per_plane:
         return False

@@ -163,7 +163,10 @@ def _with_others(case: Case, fabric: FabricProblem, of_all: FabricProblem) -> Fa
     """A fabric whose new switches may be of others of its products, with the ports of those in service."""
     asked = next(one for one in case.fabrics if one.name == fabric.name)
     assert fabric.live.in_service is not None
-    there, switches = fabric.live.in_service.fabric, fabric.switches[fabric.live.in_service.fabric.protocol]
+    there = fabric.live.in_service.fabric
+    if there.protocol not in fabric.protocols:
+        return fabric  # a study asks what another protocol would cost: nothing goes on with it
+    switches = fabric.switches[there.protocol]
     offered = of_all.switches[there.protocol]
     standing: dict[str, Standing] = {
         tier.role: tuple((one, own.count) for own in tier.types for one in offered[tier.role] if one.id == own.id)

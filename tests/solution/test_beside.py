@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from fabopt.io.case import inputs_from_objects
+from fabopt.problem.problem import problem_of
 from fabopt.schema.design import Design
 from fabopt.schema.hashes import sha256_of
 from fabopt.verify import verify
-from tests.samples.bases import assert_stays, designed, gone_on
+from tests.samples.bases import assert_stays, designed, gone_on, saved
 from tests.samples.growth_samples import grown
 from tests.samples.random_cases import Dice
 from tests.solution.test_brute_force import cage, catalog, switch
@@ -93,6 +95,14 @@ def test_a_model_that_could_be_told_apart_does_not_stand_beside(unlike: Json, tm
         )
         assert design.status == status
         assert not design.fabrics or types(design)["leaf"] == {"own": 2}
+
+
+def test_nothing_goes_on_with_another_protocol_that_a_study_asks_about(tmp_path: Path) -> None:
+    content = {**in_stages(8), "base": {"file": str(saved(a_base(), tmp_path)) + "@stage-1"}}
+    inputs = inputs_from_objects(content, models(900))
+    other = tuple(fabric.model_copy(update={"protocol": "infiniband"}) for fabric in inputs.case.fabrics)
+    problem = problem_of(inputs.case.model_copy(update={"fabrics": other}), inputs.catalog)
+    assert [fabric.protocols for fabric in problem.fabrics] == [()]
 
 
 def test_one_model_of_several_is_new(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from fabopt.design.bill import KIND_OF
+from fabopt.inspect.differences.cables import cable_changes
 from fabopt.inspect.differences.compare import Contrast, Reason, contrast, waterfall
 from fabopt.inspect.differences.sides import Compared, whole
 from fabopt.io.case import inputs_from_objects
@@ -338,3 +339,13 @@ def test_causes_of_one_change_each() -> None:
     assert steps_of(parts, case, parts, stocked) == [("case", "have", -3 * nic_cents)]
     charged = {**case, "charges": [{"name": "freight", "usd": 12.34, "per": "unit"}]}
     assert [step[:2] for step in steps_of(parts, case, parts, charged)] == [("charges", "freight")]
+
+
+def test_where_moves_are_paid_a_cable_with_another_label_moves() -> None:
+    """Equal cables in each other's ports are told apart by their labels alone, as the bill of moves does."""
+    wiring = wiring_of(solved(eight(), in_stages(4)))
+    first, second, *rest = wiring.cables.name
+    other = replace(wiring, cables=replace(wiring.cables, name=[second, first, *rest]))
+    assert sum(of.stay for of in cable_changes(wiring, other).values()) == len(wiring.cables)
+    paid = cable_changes(wiring, other, by_label=True).values()
+    assert (sum(of.move for of in paid), sum(of.stay for of in paid)) == (2, len(rest))

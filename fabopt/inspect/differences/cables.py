@@ -22,6 +22,7 @@ class Laid(NamedTuple):
     model: Model
     ends: Ends
     place: str
+    label: str = ""
 
 
 class Changes(NamedTuple):
@@ -33,13 +34,14 @@ class Changes(NamedTuple):
     come: int = 0
 
 
-def cable_changes(before: Wiring, after: Wiring) -> dict[str, Changes]:
+def cable_changes(before: Wiring, after: Wiring, by_label: bool = False) -> dict[str, Changes]:
     """What becomes of the cables, by place; a cable that moves is counted where it goes.
 
-    A cable stays that has the same part, length and ports. Of the others, one is moved for each that comes of the
+    A cable stays that has the same part, length and ports; ``by_label``: and label, as where moves are paid by it. Of
+    the others, one is moved for each that comes of the
     same part and length, those first that keep an end.
     """
-    old, new = Counter(_laid(before)), Counter(_laid(after))
+    old, new = (Counter(_laid(one, by_label)) for one in (before, after))
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for cable, number in (old & new).items():
         counts[cable.place]["stay"] += number
@@ -63,7 +65,7 @@ def cable_changes(before: Wiring, after: Wiring) -> dict[str, Changes]:
     }
 
 
-def _laid(wiring: Wiring) -> Iterator[Laid]:
+def _laid(wiring: Wiring, by_label: bool) -> Iterator[Laid]:
     """Every cable of a wiring."""
     links, devices, cables = wiring.links, wiring.devices, wiring.cables
     ends: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -76,4 +78,5 @@ def _laid(wiring: Wiring) -> Iterator[Laid]:
     lengths, kinds = cables.length_m.tolist(), cables.kind.tolist()
     for cable, ports in ends.items():
         model = cables.part[cable], lengths[cable]
-        yield Laid(model, tuple(sorted(set(ports))), place[cable] or KINDS[kinds[cable]])
+        label = cables.name[cable] if by_label else ""
+        yield Laid(model, tuple(sorted(set(ports))), place[cable] or KINDS[kinds[cable]], label)

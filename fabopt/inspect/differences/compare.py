@@ -167,7 +167,8 @@ def _cables(a: Compared, b: Compared, wired: Callable[[Compared], Wiring | None]
     before, after = wired(a), wired(b)
     if before is None or after is None:
         return None
-    return cable_changes(wiring_at(before, a.stage), wiring_at(after, b.stage))
+    pays_moves = b.goes_on_from(a) and any(fabric.moves is not None for fabric in b.design.fabrics)
+    return cable_changes(wiring_at(before, a.stage), wiring_at(after, b.stage), pays_moves)
 
 
 def _can_be_listed(side: Compared) -> bool:

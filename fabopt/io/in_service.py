@@ -61,7 +61,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
         said = told.case.site.distances_m or (Distances.model_validate(stated) if stated else None)
         site = site.model_copy(update={"distances_m": said})
     if base.move is not None:
-        fabrics = tuple(_with_attachments(fabric, told) for fabric in case.fabrics)
+        fabrics = tuple(_with_attachments(with_counts(fabric, told), told) for fabric in case.fabrics)
         return case.model_copy(update={"base": base, "site": site, "fabrics": fabrics})
     going_on = (with_counts(_with_peer_links(fabric, told), told) for fabric in case.fabrics)
     fabrics = tuple(_with_attachments(fabric, told, stays=True) for fabric in going_on)

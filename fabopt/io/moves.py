@@ -18,12 +18,12 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
     if case.base is None or case.base.move is None:
         return
     hint = "leave out `base.move`, so that nothing moves, or this key; docs/formulation/outside.md"
+    grows = len(case.stages or ()) > 1
     given = {
         "joins": base.joins is not None,
-        "fabrics.attachments": len(case.stages or ()) > 1
-        and any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),
+        "fabrics.attachments": grows and any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),
         "fabrics.homing": not {one.homing for of in (case.fabrics, fabrics) for one in of}.isdisjoint(("pair", "dual")),
-        "fabrics.role": any(fabric.role == "oob" for fabric in case.fabrics),
+        "fabrics.role": grows and any(fabric.role == "oob" for fabric in case.fabrics),
         "site.floor": case.site.has_floor or base.site.has_floor,
     }
     for key, is_given in given.items():

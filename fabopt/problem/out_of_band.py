@@ -62,7 +62,10 @@ def counted_ports(case: Case, fabric: Fabric, racks: ServersInRacks) -> dict[str
     counted = {APPLIANCES: (appliances,) * len(servers), PDUS: pdus, RACK_DEVICES: in_racks}
     if case.base is not None:
         there = case.base.attached(fabric.name)
-        counted = {name: from_those(there.get(name, 0), ports) for name, ports in counted.items()}
+        if case.moving is not None:
+            counted = {name: tuple(max(there.get(name, 0), now) for now in ports) for name, ports in counted.items()}
+        else:
+            counted = {name: from_those(there.get(name, 0), ports) for name, ports in counted.items()}
     return {name: ports for name, ports in counted.items() if ports[-1]}
 
 

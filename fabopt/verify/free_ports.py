@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.free_ports import HOST_TIERS, Exchange, Guest, Hosts, HostTier, dealt_to_free_ports
+from fabopt.problem.out_of_band import SWITCHES
 from fabopt.schema.attachment import Attachment, HostPort
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse
+from fabopt.schema.in_service import Base
+from fabopt.schema.installed import base_of, switches_by_stage
 from fabopt.schema.product import Cage
 from fabopt.units import some
 from fabopt.verify.bandwidth import class_ratios
@@ -127,9 +130,19 @@ def in_service_of(fabric: FabricEvidence, attachment: Attachment) -> int:
     what moves.
     """
     base = fabric.evidence.case.base
-    if base is None or base.move is not None:
-        return 0 if base is None else base.attached(fabric.designed.name).get(attachment.name, 0)
+    if base is None:
+        return 0
+    if base.move is not None:
+        return min(attachment.ports, _ports_in_base(fabric, base, attachment.name))
     return attachment.adds[0] if attachment.adds else attachment.ports
+
+
+def _ports_in_base(fabric: FabricEvidence, base: Base, name: str) -> int:
+    """Ports of an attachment of a fabric in service, of switches as many as these have."""
+    service = base_of(fabric.evidence.case)
+    if name != SWITCHES or service is None or fabric.wanted.oob is None:
+        return base.attached(fabric.designed.name).get(name, 0)
+    return switches_by_stage(service.fabrics, len(service.stages))[base.stage] * fabric.wanted.oob.ports_per_switch
 
 
 def comes_by_stage(fabric: FabricEvidence, attachment: Attachment) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 
+from fabopt.problem.out_of_band import SWITCHES
 from fabopt.schema.case import Case
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE, Design, FabricDesign
 from fabopt.schema.in_service import CABLE_KINDS, CableKind, DeviceKind
@@ -61,7 +62,8 @@ def but_for_moves(proof: Proof, cabled: CabledDesign, service: Design, base: Wir
         proof.note(f"{fabric.name}: {some(cables.total(), 'cable')} and {some(devices.total(), 'device')} move")
     servers = (set(_servers(one)) for one in (base, wiring))
     proof.holds(next(servers) <= next(servers), "servers in service are not there")
-    ports = (_ports_of_attachments(one) for one in (base, wiring))
+    counted = {fabric.name for fabric in cabled.evidence.case.fabrics if fabric.role == "oob"}
+    ports = (_ports_of_attachments(one, counted) for one in (base, wiring))
     gone = next(ports) - next(ports)
     proof.holds(not gone, f"{some(gone.total(), 'port')} of attachments in service not there: {next(iter(gone), '')}")
 
@@ -72,10 +74,16 @@ def _servers(wiring: Wiring) -> list[tuple[str, str]]:
     return [(name, product) for name, product, role in rows if role == "server"]
 
 
-def _ports_of_attachments(wiring: Wiring) -> Counter[tuple[str, str]]:
-    """Device and port of every link of an attachment."""
+def _ports_of_attachments(wiring: Wiring, counting: Collection[str]) -> Counter[tuple[str, str]]:
+    """Device and port of every link of an attachment, without those of switches, of which ``counting`` fabrics have
+    fewer where there are fewer switches.
+    """
     devices, ends = wiring.devices, zip(wiring.links.a.tolist(), wiring.a_port, strict=True)
-    return Counter((devices.name[a], port) for a, port in ends if devices.role[a] == "attachment")
+    return Counter(
+        (devices.name[a], port)
+        for a, port in ends
+        if devices.role[a] == "attachment" and not (devices.product[a] == SWITCHES and devices.fabric[a] in counting)
+    )
 
 
 def _moved_devices(wiring: Wiring, base: Wiring, fabric: str) -> Counter[DeviceKind]:

@@ -74,7 +74,11 @@ def _wanted(evidence: Evidence, fabric: FabricEvidence) -> dict[str, list[int]]:
     base = base_of(evidence.case)
     if base is not None and evidence.case.base is not None:
         there = _in_service(base, evidence.case.base.stage, fabric.designed.name)
-        wanted = {name: [there[name], *ports[1:]] for name, ports in wanted.items()}
+        if evidence.case.moving is None:
+            return {name: [there[name], *ports[1:]] for name, ports in wanted.items()}
+        # switches may be taken out, strips and devices not
+        least = {name: there[name] * (name != "switches") for name in wanted}
+        return {name: [max(least[name], now) for now in ports] for name, ports in wanted.items()}
     return wanted
 
 

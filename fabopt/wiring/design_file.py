@@ -233,7 +233,10 @@ class Embedded:
         nics = {nic.id: self.part(nic.id, Nic).cages for nic in self.server.nics if nic.role == fabric.role}
         ports = tuple(number * fabric.oob.ports_per_switch for number in self.switches_by_stage)
         own = as_attachment(SWITCHES, ports, port_cage(self.server, nics))
-        return (own if self.case.base is None else own.in_service(),) if ports[-1] else ()
+        is_listed = self.case.base is not None
+        if self.case.moving is not None:
+            is_listed = any(one.name == fabric.name and SWITCHES in one.free_ports for one in self.design.fabrics)
+        return (own.in_service() if is_listed else own,) if ports[-1] else ()
 
     @property
     def switches_by_stage(self) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ where it was. All that is new takes free ports and labels.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -110,9 +110,16 @@ class _Moved:
             for kind in fabric.moves.stay if fabric.moves is not None else ():
                 most = 1 if kind == "server-leaf" else None if kind in _OF_ATTACHMENTS else staying.of_pair(kind)
                 own, theirs = self._by_ends(self.wiring, fabric.name, kind), self._by_ends(self.base, fabric.name, kind)
+                if most is None:
+                    theirs = {ends: self._there_at_last(rows) for ends, rows in theirs.items()}
                 for ends, rows in own.items():
                     pairs |= dict(zip(rows[:most], theirs.get(ends, [])[:most], strict=False))
         return pairs
+
+    def _there_at_last(self, rows: Sequence[int]) -> list[int]:
+        """Rows in the base of ports that their attachment still has: of counted ones the last go."""
+        ports = Counter(self.device_of[self.links.a].tolist())
+        return [row for row in rows if self.theirs.a_nic_port[row] <= ports[int(self.theirs.a[row])]]
 
     def _by_ends(self, wiring: Wiring, fabric: str, kind: str) -> dict[tuple[object, ...], list[int]]:
         """Rows of links of a kind in the order of their near ports, by both devices in the base and port of a NIC; of

@@ -10,8 +10,9 @@ from collections import Counter
 from typing import Any
 
 from tests.oracles.brute_endpoints import num_servers
-from tests.oracles.brute_force import Space, Structure, candidates, fixed_items, structures
+from tests.oracles.brute_force import Space, Structure, fixed_items, structures
 from tests.oracles.brute_free_ports import Host, counts, joins, leaf_hosts, on_each_tier, spine_hosts, tier_of
+from tests.oracles.brute_out_of_band import alone, counted
 from tests.oracles.brute_parts import Json
 from tests.oracles.brute_purchase import buy, terms_of
 
@@ -20,10 +21,33 @@ Ports = Counter[tuple[str, str, int]]
 
 
 class Live:
-    """What is in service: products and switches of each tier, servers of each leaf, links of a pair, and ``ports``."""
+    """What is in service: products and switches of each tier, servers of each leaf, links of a pair, and ports of
+    attachments in their order. ``gone``: those by tier that an attachment has no more; ``in_order``: whether servers
+    keep their numbers, as in several fabrics.
+    """
 
-    def __init__(self, tiers: dict[str, tuple[str, int]], servers: list[int], pair: int, ports: Ports) -> None:
-        self.tiers, self.servers, self.pair, self.ports = tiers, servers, pair, ports
+    def __init__(
+        self, tiers: dict[str, tuple[str, int]], servers: list[int], pair: int, places: list[tuple[str, str, int]],
+        in_order: bool = False,
+    ) -> None:  # fmt: skip
+        self.tiers, self.servers, self.pair, self.places, self.in_order = tiers, servers, pair, places, in_order
+        self.ports: Ports = Counter(places)
+        self.gone: Counter[str] = Counter()
+
+    def until(self, name: str, ports: int) -> Live:
+        """With so many ports of an attachment at most."""
+        own = [place for place in self.places if place[0] == name]
+        others = [place for place in self.places if place[0] != name]
+        live = Live(self.tiers, self.servers, self.pair, others + own[:ports], self.in_order)
+        live.gone = Counter(role for _, role, _ in own[ports:])
+        return live
+
+    def keeps_order(self, structure: Structure) -> bool:
+        """Whether servers that stay on their leaves have their numbers: all groups but the first begin elsewhere where
+        they are of another size.
+        """
+        both = min(len(self.servers), structure.leaves, self.keeps("leaf", structure))
+        return not self.in_order or both < 2 or structure.g == max(self.servers)
 
     def keeps(self, role: str, structure: Structure) -> int:
         """Switches of a tier that keep their role."""
@@ -58,13 +82,12 @@ class Staying(Space):
             for _ in range(ports):
                 if not self._takes(hosts[role][number], names.index(name), taken):
                     return None
-        there = {name for name, _, _ in self.live.ports}
-        new = [at for at, name in enumerate(names) if name not in there]
-        for at in sorted(new, key=lambda at: self.asked[names[at]] != "leaf"):
+        there = Counter(name for name, _, _ in self.live.places)
+        for at in sorted(range(len(names)), key=lambda at: self.asked[names[at]] != "leaf" and not there[names[at]]):
             asked, attachment = self.asked[names[at]], self.attachments[at]
             own = [host for role in hosts for host in hosts[role] if asked in ("any", role)]
             own = [host for host in own if joins(self, attachment, host)]
-            for _ in range(attachment["ports"]):
+            for _ in range(attachment["ports"] - there[names[at]]):
                 free = [host for host in own if host.takes(at, counts(attachment))]
                 if not free:
                     return None
@@ -105,7 +128,11 @@ def usd_of_moves(live: Live, space: Space, structure: Structure, move: Json, kee
     cables = {"server-leaf": sum(live.servers) - same}
     uplinks = live.pair * live.tiers["leaf"][1] * live.tiers.get("spine", ("", 0))[1]
     cables["leaf-spine"] = uplinks - kept["leaf"] * kept["spine"] * min(live.pair, structure.m)
+    if not live.keeps_order(structure):
+        return None
     planned = ports_of(space, structure)
+    for role, ports in live.gone.items():
+        cables[f"attachment-{role}"] = ports
     for (name, role, number), ports in live.ports.items():
         stays = min(ports, planned[name, role, number]) if number < kept[role] else 0
         cables[f"attachment-{role}"] = cables.get(f"attachment-{role}", 0) + ports - stays
@@ -115,19 +142,47 @@ def usd_of_moves(live: Live, space: Space, structure: Structure, move: Json, kee
     return sum(cables.values()) * (move.get("cable") or 0) + sum(devices.values()) * (move.get("device") or 0)
 
 
-def least_with_moves(catalog: Json, case: Json, live: Live, move: Json, keep: tuple[str, ...] = ()) -> float | None:
-    """The least capex in US dollars of all designs, with the moves to each; None if there is none. ``catalog``: with
+def least_by_switches(
+    catalog: Json, case: Json, live: Live, move: Json, keep: tuple[str, ...] = ()
+) -> dict[int, float]:
+    """The least capex in US dollars of all designs with so many switches, with the moves to each. ``catalog``: with
     what is in service in stock; ``case``: with all attachments, those in service first.
     """
     spaces: list[Any] = [Space(catalog, one) for _, one in on_each_tier(case)]
-    terms, least = terms_of(case), None
+    terms, least = terms_of(case), dict[int, float]()
     for space in [*spaces, Staying(catalog, case, live)]:
         assert num_servers(space.case, space.server) == space.servers
-        for _, _, structure, choice in candidates(space, terms, structures)[0]:
+        for structure, choice in structures(space):
             moves = usd_of_moves(live, space, structure, move, keep)
+            if moves is None:
+                continue
             items, power = fixed_items(space, structure)
             purchase = buy(space.item_table, terms, items, power, [one for mode in choice for one in mode.classes])
-            if purchase is not None and moves is not None:
+            if purchase is not None:
                 cost = purchase.capex / 100 + moves
-                least = cost if least is None else min(least, cost)
+                least[structure.switches] = min(cost, least.get(structure.switches, cost))
     return least
+
+
+def least_with_moves(catalog: Json, case: Json, live: Live, move: Json, keep: tuple[str, ...] = ()) -> float | None:
+    """The least of ``least_by_switches``; None if there is none."""
+    return min(least_by_switches(catalog, case, live, move, keep).values(), default=None)
+
+
+def least_of_site(catalog: Json, case: Json, lives: tuple[Live, Live], move: Json, most_own: int = 12) -> float | None:
+    """The least of two fabrics of which the second is out-of-band, with ports for the switches of both; None if there
+    is none. No part is of both.
+    """
+    compute, oob = case["fabrics"]
+    best: float | None = None
+    management: dict[int, dict[int, float]] = {}
+    for switches, usd in least_by_switches(catalog, alone(case, compute, attachments=[]), lives[0], move).items():
+        for own in range(1, most_own + 1):
+            ports = switches + own
+            if ports not in management:
+                wanted = alone(case, oob, min_gbps_per_gpu=0.001, attachments=[counted(ports)])
+                management[ports] = least_by_switches(catalog, wanted, lives[1].until("switches", ports), move)
+            if own in management[ports]:
+                total = usd + management[ports][own]
+                best = total if best is None else min(best, total)
+    return best

@@ -261,7 +261,6 @@ def test_nothing_that_goes_on_from_a_small_site_is_cheaper(seed: int, tmp_path: 
         ({"oob": {"pdus": 3}}, "fabrics[1].oob.pdus", "found 3; allowed: 6 or more"),
         ({"role": "in-band"}, "fabrics[1].role", "allowed: oob"),
         ({"site": {"servers_per_rack": 3}}, "site.servers_per_rack", "allowed: 2"),
-        ({"base": {"move": {"cable": 1}}}, "fabrics.role", "does not go with `base.move`"),
     ],
 )
 def test_what_would_count_other_ports_is_refused(changes: Json, key: str, words: str, tmp_path: Path) -> None:

@@ -17,35 +17,38 @@ from fabopt.solution import optimize
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.migration import Migration
-from tests.oracles.brute_attached_moves import Live, least_with_moves
+from tests.oracles.brute_attached_moves import Live, least_of_site, least_with_moves
 from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base
 from tests.solution.test_live_attachments import HOST, STORE, of_one_stage, ports_of, with_attachments
+from tests.solution.test_live_out_of_band import a_site
 from tests.solution.test_moves import FREE, bases, moved, prices, staged, usd, with_stock
 
 Json = dict[str, Any]
 
 
-def live_of(base: Design) -> Live:
-    """What a base of one plane, two tiers at most and one server port has in service, by its wiring."""
-    fabric, wiring = base.fabrics[0], wiring_of(base)
+def live_of(base: Design, at: int = 0) -> Live:
+    """What a fabric of one plane, two tiers at most and one server port has in service, by its wiring."""
+    fabric, wiring = base.fabrics[at], wiring_of(base)
     devices, links = wiring.devices, wiring.links
     number: dict[int, int] = {}
     for role in ("leaf", "spine"):
-        rows = [row for row, own in enumerate(devices.role) if own == role]
+        own = zip(devices.role, devices.fabric, strict=True)
+        rows = [row for row, (of, name) in enumerate(own) if (of, name) == (role, fabric.name)]
         number |= {row: place for place, row in enumerate(rows)}
-    ports: Counter[tuple[str, str, int]] = Counter()
+    ports: list[tuple[str, int, str, int]] = []
     servers: Counter[int] = Counter()
-    for a, b in zip(links.a.tolist(), links.b.tolist(), strict=True):
-        if devices.role[a] == "attachment":
-            ports[devices.product[a], devices.role[b], number[b]] += 1
-        elif devices.role[a] == "server":
+    for a, b, port in zip(links.a.tolist(), links.b.tolist(), links.a_nic_port.tolist(), strict=True):
+        if devices.role[a] == "attachment" and b in number:
+            ports.append((devices.product[a], port, devices.role[b], number[b]))
+        elif devices.role[a] == "server" and b in number:
             servers[number[b]] += 1
     tiers = {tier.role: (tier.id, tier.count) for tier in fabric.tiers}
     of_leaves = [servers[leaf] for leaf in range(tiers["leaf"][1])]
-    return Live(tiers, of_leaves, fabric.clos.links_per_pair, ports)
+    places = [(name, role, place) for name, _, role, place in sorted(ports)]
+    return Live(tiers, of_leaves, fabric.clos.links_per_pair, places, in_order=len(base.fabrics) > 1)
 
 
 def some_attachment(dice: Dice, name: str) -> Json:
@@ -242,3 +245,34 @@ def test_storage_of_dgx_stays_where_they_grow(tmp_path: Path) -> None:
         costs.append(usd(design))
     assert costs[1] - costs[0] == 60 * 128
     assert {step.lost for step in Migration(wiring_of(base), wiring_of(design)).steps} == {0}
+
+
+# -- out-of-band fabrics beside it ------------------------------------------------------------------------------------
+
+
+def with_a_ratio(dice: Dice, catalog: Json, *contents: Json) -> tuple[Json, ...]:
+    """A site whose management says its ratio."""
+    for content in contents:
+        content["fabrics"] = [
+            content["fabrics"][0],
+            {**content["fabrics"][1], "max_oversubscription": dice.one([2, 4])},
+        ]
+    return catalog, *contents
+
+
+@pytest.mark.long(but=("1",))
+@pytest.mark.parametrize("seed", range(24))
+def test_no_design_that_moves_a_small_site_is_cheaper(seed: int, tmp_path: Path) -> None:
+    """Compute and management, which has ports for the switches of both, more or fewer than in service."""
+    dice = Dice(f"moves-site-{seed}")
+    catalog, before, after = with_a_ratio(dice, *a_site(dice))
+    base = designed(catalog, before)
+    if base.status != "optimal":
+        return
+    move = prices(dice)
+    least = least_of_site(with_stock(catalog, base), after, (live_of(base, 0), live_of(base, 1)), move)
+    design = moved(catalog, after, base, tmp_path, move)
+    if least is None:
+        assert design.status == "infeasible"
+    else:
+        assert usd(design) == least

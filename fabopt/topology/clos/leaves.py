@@ -57,6 +57,8 @@ from fabopt.topology.remembered import remembered
 from fabopt.topology.spans import group_sizes, groups_wanted
 from fabopt.units import Number
 
+# More uplinks than a leaf has.
+_ANY = 1 << 20
 # Rows that are expanded at a time, by tiers: few enough that the cutoff falls soon, enough for NumPy to be quick.
 _CHUNK = {2: 512, 3: 64}
 
@@ -300,7 +302,9 @@ class Leaves:
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self._down_ports(shape))
         if shape.has_own_last:
             shape = replace(shape, own_u=self._fewest_of_last(block, shape))
-        above = self._above(block, replace(shape, u=fewest))
+        # more uplinks than the fewest may move less of what is in service
+        at_most = replace(shape, u=np.maximum(fewest, most), own_u=shape.own_u + shape.has_own_last * _ANY)
+        above = self._above(block, replace(shape, u=fewest), at_most)
         # to place leaves takes a while
         base = self._with_near_leaves(block, shape, base)
         open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + above))
@@ -327,8 +331,10 @@ class Leaves:
             if kept.size:
                 self.spines.expand(block, wide.take(kept), base[:, rows[kept]], bound[0, kept], most_cost[kept])
 
-    def _above(self, block: Block, shape: Shape) -> Floats:
-        """Lower bound of the uplinks' cost with all tiers above, shape (metrics, rows)."""
+    def _above(self, block: Block, shape: Shape, moving: Shape | None = None) -> Floats:
+        """Lower bound of the uplinks' cost with all tiers above, shape (metrics, rows). ``moving``: the sizes by which
+        uplinks move, where these are others.
+        """
         upward = self.bounds.above(block.uplinks.port, block.protocol, block.tiers)
         above = np.asarray(np.multiply.outer(upward, block.nic.planes * shape.uplinks))
         spines = fewest_of_all_spines(self.bounds, block)
@@ -336,7 +342,7 @@ class Leaves:
         above[0] = np.maximum(above[0], whole)
         if block.tiers == 3:
             above[0] = np.maximum(above[0], least_in_pods(self.bounds, block, shape))
-        above += self.bounds.moves.of_uplinks(block, shape)
+        above += self.bounds.moves.of_uplinks(block, shape if moving is None else moving)
         if not self.bounds.early.stages:
             return above
         above[0] += self.bounds.early.of_uplink(block) @ self.bounds.early.uplinks(block.parts, shape)

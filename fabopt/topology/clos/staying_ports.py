@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 
@@ -111,6 +112,9 @@ def places_that_stay(problem: Problem, fabric: FabricProblem, part: FilePart) ->
     places = _still(problem, fabric, part)
     if places is None:
         return None
+    places = {
+        demand.name: places[demand.name][: demand.ports] for demand in fabric.attachments if demand.name in places
+    }
     there = {name: [port for port in own if port is not None] for name, own in places.items() if name in listed}
     return there if all(len(own) == len(places[name]) for name, own in there.items()) else None
 
@@ -137,7 +141,7 @@ def in_their_order(
 def _in_order(places: Sequence[HostPort], wanted: Sequence[HostPort | None]) -> list[HostPort]:
     """Places with those ``wanted`` at their numbers, as far as there are such, and others in their order."""
     left, kept = list(places), list[HostPort | None]()
-    for port in wanted:
+    for port, _ in zip_longest(wanted[: len(places)], places):
         kept.append(port if port in left else None)
         if port is not None and port in left:
             left.remove(port)
@@ -172,13 +176,16 @@ def ports_that_stay(
     )
     number_of, asked = _numbers(staying), next(one for one in problem.case.fabrics if one.name == fabric.name)
     devices, kept, in_order = {one.name: one.devices for one in asked.attachments}, 0, True
-    for name, own in there.items():
-        of_device = max(1, len(own) // devices.get(name, 1))
+    for name in there:
+        # of counted ports the last ones go
+        own = there[name][: len(now.get(name, ()))]
+        in_order &= len(own) == len(there[name])
+        of_device = max(1, len(now.get(name, ())) // devices.get(name, 1))
         before = Counter(
             (port // of_device, number_of.get(place)) for port, place in enumerate(own) if place[0] == tier
         )
         after: Counter[tuple[int, HostPort | None]] = Counter(
-            (port // of_device, place) for port, place in enumerate(now[name])
+            (port // of_device, place) for port, place in enumerate(now.get(name, ()))
         )
         kept += (before & after).total() * (name in names)
         in_order &= all(number_of.get(place) == now[name][port] for port, place in enumerate(own) if place[0] == tier)

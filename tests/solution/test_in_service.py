@@ -268,16 +268,14 @@ def assert_pasting_gives_what_is_shown(parts: Json | None, content: Json) -> lis
     return [conflict.limit for conflict in design.conflicts]
 
 
-@pytest.mark.parametrize("goes_with_moves", [True, False])
-def test_levers_of_a_base_parse_and_cost_what_they_say(goes_with_moves: bool, tmp_path: Path) -> None:
-    """Two leaves whose spine is full; where the case has charges, which do not go with moves, nothing is on hand."""
+@pytest.mark.parametrize("charges", [[], [{"name": "support", "usd": 7, "per": "fabric"}]])
+def test_levers_of_a_base_parse_and_cost_what_they_say(charges: list[Json], tmp_path: Path) -> None:
+    """Two leaves whose spine is full; with charges too, of which what is in service owes none."""
     base = {"file": str(saved(designed(eight(), in_stages(8)), tmp_path))}
-    charges: Json = {} if goes_with_moves else {"charges": [{"name": "support", "usd": 7, "per": "fabric"}]}
-    limits = assert_pasting_gives_what_is_shown(eight(), {**in_stages(12), "base": base, **charges})
-    assert limits == (["base.move"] if goes_with_moves else ["base"])
-    if goes_with_moves:
-        kept = base | {"move": {"cable": 10, "device": 10}, "keep": ["leaf-spine"]}
-        assert assert_pasting_gives_what_is_shown(eight(), {**in_stages(12), "base": kept}) == ["base.move"]
+    kept = base | {"move": {"cable": 10, "device": 10}, "keep": ["leaf-spine"]}
+    for said in (base, kept):
+        content = {**in_stages(12), "base": said, "charges": charges}
+        assert assert_pasting_gives_what_is_shown(eight(), content) == ["base.move"]
 
 
 def test_rails_that_hinder_what_is_in_service_are_a_lever(tmp_path: Path) -> None:

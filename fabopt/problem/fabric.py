@@ -174,12 +174,12 @@ class FabricProblem:
         shapes, pairs = replace(self.shapes, topologies=space.topologies), replace(self.leaf_pairs, free=free)
         return replace(self, shapes=shapes, switches=space.switches, leaf_pairs=pairs)
 
-    @property
+    @cached_property
     def last_may_differ(self) -> bool:
         """Whether the last leaf group may be unlike the others on some of its tiers."""
         return bool(self.tiers_of_own_last) and self.runs.last_may_differ
 
-    @property
+    @cached_property
     def tiers_of_own_last(self) -> tuple[int, ...]:
         """The numbers of tiers on which the last leaf group may be unlike the others."""
         return self.leaf_groups.last.tiers_of(self.shapes.tiers)

@@ -111,7 +111,7 @@ def _claim(design: Design) -> str:
     if design.status == "optimal":
         return f"the {_least(design.objective.metric)}{space_line(design) or 'design that was searched for'}; proven"
     if design.objective.gap is None:
-        return "the best found before the search stopped"
+        return "the best that was found"
     other = space_line(design) or "design"
     return f"the best found; no other {other} can be more than {gap_share(design)} better"
 

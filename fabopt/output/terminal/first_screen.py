@@ -372,7 +372,7 @@ def _claim(design: Design) -> str:
         does = {"capex_usd": "costs less", "power_w": "takes less power"}
         less = does.get(objective.metric, f"has a lower {metric_name(objective.metric)}")
         return f"proven: no {nouns} {less}{space}"
-    best = "not proven: the best found before the search stopped"
+    best = "not proven: the best that was found"
     if objective.bound is None:
         return f"{best}; no bound is known"
     return f"{best}; none is below {metric_value(objective.metric, objective.bound)} ({gap_share(design)} less){space}"

@@ -23,7 +23,7 @@ from fabopt.schema.floor import Campus
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.resilience import PEER_LINK
 from fabopt.schema.site import Distances, Site
-from fabopt.schema.stages import Oversubscription, Stage, StageDemand
+from fabopt.schema.stages import ADDED, Oversubscription, Stage, StageDemand
 from fabopt.schema.structure import Structure
 from fabopt.units import grouped
 
@@ -51,7 +51,7 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
     if design.fabrics and design.stages:
         faults += faults_of_floor(case, design, told.case, file, told.file)
     refuse_any(faults)
-    stages = case.stages or (Stage(name="all", servers=case.servers, gpus=case.gpus),)
+    stages = case.stages or (Stage(name=ADDED, servers=case.servers, gpus=case.gpus),)
     case = run_on(case, told)
     site, joins = _with_live_pairs(case.site, told.case.site), case.joins or told.case.joins
     if site.has_floor:

@@ -14,9 +14,11 @@ from fabopt.io.faults import refuse, refuse_any, validated
 from fabopt.io.schema_types import branches_at, keys_at
 from fabopt.io.servers import check_case, check_counted
 from fabopt.schema.case import Case
+from fabopt.schema.stages import ADDED
 
 # Keys that say the same thing in other words: giving one takes the others away.
-_SAME = ({"servers", "gpus"},)
+_SIZES = {"servers", "gpus"}
+_SAME = (_SIZES,)
 _OPTION = "--over"
 KeyPath = tuple[str | int, ...]
 
@@ -28,8 +30,11 @@ def content_of(case: Case) -> dict[str, Any]:
 
 
 def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
-    """The path of a key through a case's content, or its fault."""
-    words = key.split(".")
+    """The path of a key through a case's content, or its fault.
+
+    Of a case without stages that goes on from what is in service, its size is that of the stage that it adds.
+    """
+    words = [*_stage_beside_base(content), key] if key in _SIZES else key.split(".")
     steps: list[str | int] = []
     container: Any = content
     while words:
@@ -42,6 +47,12 @@ def key_path(key: str, content: Mapping[str, Any]) -> KeyPath | Fault:
         container = _inside(container, step)
         words = words[taken:]
     return tuple(steps)
+
+
+def _stage_beside_base(content: Mapping[str, Any]) -> list[str]:
+    """Where the stage is that a case without stages of its own adds to its base; empty without one."""
+    stages = content.get("stages") or () if content.get("base") else ()
+    return ["stages", ADDED] if [stage["name"] for stage in stages[1:]] == [ADDED] else []
 
 
 def _in_list(words: Sequence[str], entries: list[Any]) -> tuple[str | int, int]:

@@ -17,6 +17,7 @@ from fabopt.schema.case import EFFECTIVE, Case, Fabric, Oversubscription, Stage
 from fabopt.schema.model import Model
 from fabopt.schema.prediction import WorkloadNeeds
 from fabopt.schema.server import Server
+from fabopt.schema.stages import ADDED
 from fabopt.schema.workload import (
     DEFAULT_EXPOSED,
     DEFAULT_PLACEMENT,
@@ -110,7 +111,7 @@ def stages_of(case: Case, server: Server) -> tuple[Stage, ...]:
     """The growth stages with servers filled in; one stage named ``all`` for a case without stages."""
     stages = case.stages
     if stages is None:
-        stages = (Stage(name="all", servers=case.servers, gpus=case.gpus),)
+        stages = (Stage(name=ADDED, servers=case.servers, gpus=case.gpus),)
     return tuple(
         stage.model_copy(
             update={

@@ -13,6 +13,8 @@ KEBAB = r"^[a-z0-9]+(?:[.-][a-z0-9]+)*$"
 Probability = Annotated[float, Field(gt=0, le=1)]
 PeriodBudget = Money | Annotated[tuple[Money | None, ...], Field(min_length=1, max_length=400)]
 QUARTER, YEAR = 3, 12
+# The stage of a case without stages: all of it, or what it adds to its base.
+ADDED = "all"
 # Months of the period of a budget, by its key.
 PERIODS = {"quarterly_budget_usd": QUARTER, "yearly_budget_usd": YEAR}
 

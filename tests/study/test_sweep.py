@@ -36,6 +36,7 @@ from fabopt.study.sweep.sweep import (
     value_range,
 )
 from tests.samples import trunked
+from tests.samples.bases import saved as base_file
 from tests.samples.front_samples import unlabelled
 from tests.samples.small import Json, case, catalog, inputs, product, solved, usd
 
@@ -465,3 +466,14 @@ def test_a_cluster_gives_the_same_bytes_though_a_worker_dies() -> None:
         there = sweep(content, grid, execution, None, Settings(), Clock(None), kill)
     assert killed.is_set() and there.complete and len(there.points) == 96
     assert front_bytes(there) == front_bytes(swept(tiny, None, *over))
+
+
+def test_the_size_of_a_case_with_a_base_is_swept_as_it_is_written(tmp_path: Path) -> None:
+    base = solved(case(ONE_CARD, servers=2))
+    content = {**case(ONE_CARD, servers=3), "base": {"file": str(base_file(base, tmp_path))}}
+    front = swept(content, None, "servers=2,3,4")
+    alone = [solved({**content, "servers": servers}) for servers in (2, 3, 4)]
+    assert [point.totals and point.totals.capex_usd for point in front.points] == [
+        design.totals and design.totals.capex_usd for design in alone
+    ]
+    assert alone[0].sums.capex_usd == 0 < alone[2].sums.capex_usd

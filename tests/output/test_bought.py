@@ -9,7 +9,7 @@ from pathlib import Path
 import openpyxl
 from rich.console import Console
 
-from fabopt.output.bought import bought_words, in_service, usd_per_gpu
+from fabopt.output.bought import beside, bought_words, usd_per_gpu
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.html.answer import answer, key_figures
 from fabopt.output.html.assumptions import case_text
@@ -84,4 +84,4 @@ def test_what_is_in_service_is_neither_ordered_nor_in_stock(tmp_path: Path) -> N
         assert "base.file" in basis and not any(str(key).startswith("base.design") for key in basis)
         assert "server_racks" not in case_text(design)
     assert IN_SERVICE not in [row[0].value for row in book["Deliveries"].iter_rows()]
-    assert in_service(base) is None and usd_per_gpu(base) == (base.totals.capex_usd_per_gpu, "GPU")
+    assert beside(base) is None and usd_per_gpu(base) == (base.totals.capex_usd_per_gpu, "GPU")

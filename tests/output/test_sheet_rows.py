@@ -13,7 +13,7 @@ import pytest
 from fabopt.output.export import sheets
 from fabopt.output.export.marks import MARK
 from fabopt.output.export.sheets import write_csv, write_workbook
-from fabopt.output.export.spreadsheet import CELL_FORMATS, are_plain, new_book, safe, set_feet, write_marks
+from fabopt.output.export.spreadsheet import are_plain, new_book, safe, write_marks
 from fabopt.output.words import printable
 
 AWKWARD = [
@@ -56,20 +56,17 @@ TABLES = {
 def by_the_library(tables: Mapping[str, pd.DataFrame], mark: str) -> bytes:
     """The same workbook, cell by cell."""
     stream = io.BytesIO()
-    book = new_book(stream, "t")
-    head = book.add_format(CELL_FORMATS["head"])
-    write_marks(book, {MARK: mark} if mark else {})
-    for name, rows in tables.items():
-        sheet = book.add_worksheet(name)
-        sheets._head(sheet, head, rows)
-        for line, row in enumerate(rows.itertuples(index=False, name=None), start=1):
-            for column, value in enumerate(row):
-                if isinstance(value, str) and value:
-                    sheet.write_string(line, column, value if value.isprintable() else printable(value))
-                elif not isinstance(value, str) and value == value:
-                    sheet.write_number(line, column, value)
-    set_feet(book, "t")
-    book.close()
+    with new_book(stream, "t", "t") as (book, formats):
+        write_marks(book, {MARK: mark} if mark else {})
+        for name, rows in tables.items():
+            sheet = book.add_worksheet(name)
+            sheets._head(sheet, formats["head"], rows)
+            for line, row in enumerate(rows.itertuples(index=False, name=None), start=1):
+                for column, value in enumerate(row):
+                    if isinstance(value, str) and value:
+                        sheet.write_string(line, column, value if value.isprintable() else printable(value))
+                    elif not isinstance(value, str) and value == value:
+                        sheet.write_number(line, column, value)
     return stream.getvalue()
 
 

@@ -39,7 +39,7 @@ PLAIN = {
         "management_units",
     ),
     *("manager_units_per_switch", "patch_panel_units", "pdu_units", "switch_racks", "have", "queue_pairs"),
-    *("outlets_c13", "outlets_c15", "outlets_c19", "per_plane", "cages"),
+    *("outlets_c13", "outlets_c15", "outlets_c19", "per_plane", "groups", "cages"),
     *("network_outlets_c13", "network_outlets_c15", "network_outlets_c19"),
     *("air_dt_k", "floor_kg_m2", "breaker_share", "rack_kg", "weight_kg", "optical_margin_db"),
     *("rack", "pull", "dress", "label", "clean", "inspect", "test", "plug"),

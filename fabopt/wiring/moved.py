@@ -248,7 +248,8 @@ class _Moved:
                 if cages.setdefault(ports[row][0], cage) != cage:
                     raise ValueError(f"{self.wiring.devices.name[device]} is cabled otherwise than in service")
             return cages
-        own, kept = self._cages_of(end, rows), sorted({cage for _, cage in staying})
+        first = [row for row in rows if self.links.stage[row] == 0]
+        own, kept = self._cages_of(end, first), sorted({cage for _, cage in staying})
         if len(kept) > len(own):
             raise ValueError(f"links in service fill {len(kept)} cages of {self.wiring.devices.name[device]}")
         same = {cage: cage for cage in own if cage in kept}

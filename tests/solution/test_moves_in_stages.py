@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from fabopt.io.case import inputs_from_objects
+from fabopt.io.case import inputs_from_objects, inputs_from_text
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.oracles.brute_endpoints import num_servers
 from tests.oracles.brute_force import Space, Structure, candidates, fixed_items, structures
 from tests.oracles.brute_parts import Json, exact
 from tests.oracles.brute_purchase import buy, terms_of
+from tests.paths import ROOT
 from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
 from tests.samples.random_cases import Dice
@@ -36,6 +38,20 @@ def test_uplinks_move_at_the_first_stage_though_only_the_second_fills_their_port
     assert [stage.moved_cables for stage in design.stages] == [4, 0]
     moves = design.fabrics[0].moves
     assert moves is not None and (moves.cables, moves.devices) == ({"leaf-spine": 4}, {})
+
+
+def test_cages_of_later_links_leave_room_for_those_that_stay() -> None:
+    """Two ports a cage: an uplink of the fifth leaf stays in a cage whose number a leaf of the second stage would take,
+    and each module comes with the first link of its cage.
+    """
+    content = yaml.safe_load((ROOT / "cases" / "live-h100-64.yaml").read_text())
+    del content["servers"]
+    content["stages"] = [{"name": "now", "servers": 64}, {"name": "later", "servers": 96, "month": 12}]
+    content["site"] = {"distances_m": {"server-leaf": 7.3, "leaf-spine": 10}}
+    inputs = inputs_from_text(yaml.safe_dump(content), ROOT / "cases" / "grown.yaml")
+    design = optimize.solve(inputs, alternatives_s=0)
+    assert [stage.moved_cables for stage in design.stages] == [192, 0]
+    assert [check for check in design.checks if not check.ok] == []
 
 
 # -- every design of small bases --------------------------------------------------------------------------------------

@@ -202,8 +202,9 @@ class Case(Strict):
 
     def trunked_of(self, fabric: str) -> dict[str, CablingWord]:
         """How links of a fabric are cabled, by kind, without kinds of leads alone: all kinds of an out-of-band one."""
-        has_leads = any(wanted.name == fabric and wanted.role == "oob" for wanted in self.fabrics)
-        return {} if has_leads else self.site.trunked
+        words = self.site.trunked
+        has_leads = words and any(wanted.name == fabric and wanted.role == "oob" for wanted in self.fabrics)
+        return {} if has_leads else words
 
     @property
     def jumper_run_m(self) -> float | None:

@@ -141,6 +141,8 @@ class Site(Strict):
     def trunked(self) -> dict[str, CablingWord]:
         """How links of a kind are cabled, by kind; kinds of leads alone are left out."""
         said = self.cabling
+        if said == "direct":
+            return {}
         words = {kind: said.of(kind) if isinstance(said, CablingOfKinds) else said for kind in TRUNKED}
         of_word = TRUNKED if isinstance(said, CablingOfKinds) else OF_A_WORD
         return {kind: words[kind] for kind in of_word if words[kind] != "direct"}

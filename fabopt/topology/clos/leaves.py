@@ -302,9 +302,10 @@ class Leaves:
         most = uplinks_that_fit(block.leaf, block.down, block.uplinks, self._down_ports(shape))
         if shape.has_own_last:
             shape = replace(shape, own_u=self._fewest_of_last(block, shape))
-        # more uplinks than the fewest may move less of what is in service
-        at_most = replace(shape, u=np.maximum(fewest, most), own_u=shape.own_u + shape.has_own_last * _ANY)
-        above = self._above(block, replace(shape, u=fewest), at_most)
+        moving = None
+        if self.bounds.moves.may_move:  # more uplinks than the fewest may move less of what is in service
+            moving = replace(shape, u=np.maximum(fewest, most), own_u=shape.own_u + shape.has_own_last * _ANY)
+        above = self._above(block, replace(shape, u=fewest), moving)
         # to place leaves takes a while
         base = self._with_near_leaves(block, shape, base)
         open_ = np.flatnonzero((fewest <= most) & self.cutoff.within(base + above))

@@ -34,6 +34,7 @@ class MoveBounds:
         self.may_move = fabric.live.moving is not None
         items = (problem.item_table.item(name) for name in (MOVED_CABLE, MOVED_DEVICE))
         self._cable, self._device = map(costs.of, items)
+        self._none, self._none_of_rows = np.zeros_like(self._cable), np.zeros((len(self._cable), 1))
         self._fabric = fabric
         # stages may have other uplinks
         self._is_staged = len(problem.stages) > 1
@@ -46,7 +47,7 @@ class MoveBounds:
         0 of what some size may keep.
         """
         if not self.may_move:
-            return np.zeros_like(self._cable)
+            return self._none
         leaves = 0 if self._is_role("leaf", block.leaf, block.last and block.last.switch) else self._count("leaf")
         links = 0 if self._joins_servers(block) else self._cables("server-leaf", 0)
         return self._without_tiers(block) + self._cable * links + self._device * leaves
@@ -54,7 +55,7 @@ class MoveBounds:
     def of_leaves(self, block: Block, shape: Shape) -> Floats:
         """Least cost of NICs, leaves, links of servers, and tiers that a block has no more."""
         if not self.may_move:
-            return np.zeros((len(self._cable), 1))
+            return self._none_of_rows
         kept = 0 * shape.g
         if self._is_role("leaf", block.leaf, block.last and block.last.switch):
             kept = lesser(self._count("leaf"), block.nic.planes * shape.leaves)
@@ -64,13 +65,13 @@ class MoveBounds:
     def of_uplinks(self, block: Block, shape: Shape) -> Floats:
         """Least cost of links between leaves and spines, whose number may be left open."""
         if not self.may_move or "spine" not in self._there.tiers:
-            return np.zeros((len(self._cable), 1))
+            return self._none_of_rows
         return self._cost(self._cables("leaf-spine", self._uplinks(block.parts, shape)), 0 * shape.g)
 
     def of_spines(self, parts: Parts, shape: Shape) -> Floats:
         """Least cost of spines and the links below them."""
         if not self.may_move or "spine" not in self._there.tiers:
-            return np.zeros((len(self._cable), 1))
+            return self._none_of_rows
         assert parts.spine is not None and parts.spine_down is not None
         planned = parts.nic.planes * shape.spines * (shape.pods if parts.spine_up is not None else 1)
         is_role = self._is_role("spine", parts.spine)
@@ -81,7 +82,7 @@ class MoveBounds:
     def of_cores(self, parts: Parts, shape: Shape) -> Floats:
         """Least cost of cores and the links below them."""
         if not self.may_move or "core" not in self._there.tiers:
-            return np.zeros((len(self._cable), 1))
+            return self._none_of_rows
         assert parts.core is not None and parts.spine is not None and parts.core_down is not None
         is_role = self._is_role("core", parts.core)
         kept = lesser(self._count("core"), parts.nic.planes * shape.cores) if is_role else 0 * shape.g

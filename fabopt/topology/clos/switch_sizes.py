@@ -66,6 +66,8 @@ def panels_u(problem: Problem, fabric: FabricProblem, tier: int, uses: tuple[Cag
     spare legs among them; 0 where panels stand at the ends of rows.
     """
     words = problem.case.trunked_of(fabric.name)
+    if not words:
+        return 0.0
     ports = sum(use.cages * use.lane.ports for kind, use in zip(_KINDS[tier], uses, strict=False) if kind in words)
     is_beside = ports and not problem.site.runs_are_alike and not problem.floor.ends
     return ports * _UNITS_PER_LINK.of(problem, None, _units_per_link, problem) if is_beside else 0.0

@@ -78,7 +78,7 @@ def _with_open_nics(problem: Problem, fabric: FabricProblem, candidate: Candidat
 def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
     rule = fabric.interchangeable
     open_tiers = [] if rule is None else list(_open_tiers(rule, candidate, fabric.live.moving))
-    if not open_tiers:
+    if not open_tiers and fabric.live.in_service is None:
         yield candidate
         return
     for tiers in product(*open_tiers):
@@ -96,7 +96,8 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
         devices = {key: count for key, count in devices.items() if count}
         order = candidate.order
         if fabric.live.in_service is not None:
-            order = (*order, tuple(tier.kind(-1) for tier in tiers))
+            # sizes have orders of several lengths
+            order = (order, tuple(tier.kind(-1) for tier in tiers))
         yield replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers, order=order)
 
 

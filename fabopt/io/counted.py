@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
 from fabopt.io.live import LiveDesign
-from fabopt.problem.out_of_band import PDUS
+from fabopt.schema.attachment import PDUS
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.in_service import Base
 

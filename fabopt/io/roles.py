@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from fabopt.errors import Fault, fault
 from fabopt.problem.names import alike
-from fabopt.problem.out_of_band import COUNTED
 from fabopt.problem.roles import reserves_too_much
 from fabopt.problem.separation import (
     SHARERS,
@@ -18,6 +17,7 @@ from fabopt.problem.separation import (
     is_open,
     reasons_against,
 )
+from fabopt.schema.attachment import COUNTED
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.server import Server
 

@@ -18,9 +18,9 @@ from fabopt.parts.nics import NicOption, Refusals, nic_options
 from fabopt.parts.offering import Offering
 from fabopt.parts.port_types import PortType, PortTypes
 from fabopt.problem.nic_rules import Nics, by_rules
-from fabopt.problem.out_of_band import SWITCHES, ByStage, added, port_cage
+from fabopt.problem.out_of_band import ByStage, added, port_cage
 from fabopt.rules.defaults import PAIR, SUBNET_MANAGER, Rules, is_asked_for, is_kept
-from fabopt.schema.attachment import Attachment, AttachmentTier, HostPort
+from fabopt.schema.attachment import SWITCHES, Attachment, AttachmentTier, HostPort
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Switch

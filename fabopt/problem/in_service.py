@@ -14,8 +14,9 @@ from fabopt.problem.attachments import AttachmentDemand
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.interchangeable import Standing, beside_those_in_service
 from fabopt.problem.live import InService, LiveNetwork
-from fabopt.problem.out_of_band import COUNTED, SWITCHES, ByStage, added
+from fabopt.problem.out_of_band import ByStage, added
 from fabopt.problem.subnets_in_service import joined_subnets
+from fabopt.schema.attachment import COUNTED, SWITCHES
 from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric import Fabric

@@ -12,15 +12,11 @@ from typing import NamedTuple
 
 from fabopt.floor.appliances import racks_of_appliances
 from fabopt.rules.defaults import RACK_RULES, is_kept
-from fabopt.schema.attachment import Attachment
+from fabopt.schema.attachment import APPLIANCES, COUNTED, PDUS, RACK_DEVICES, Attachment
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.product import Cage
 from fabopt.schema.server import Server
 from fabopt.units import ceil_div
-
-SWITCHES, PDUS, APPLIANCES, RACK_DEVICES = "switches", "pdus", "appliances", "rack-devices"
-COUNTED = (APPLIANCES, PDUS, RACK_DEVICES, SWITCHES)
-
 
 # Ports that there are at every stage.
 ByStage = tuple[int, ...]

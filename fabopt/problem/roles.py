@@ -16,10 +16,11 @@ from fabopt.floor.appliances import on_a_floor
 from fabopt.floor.rack_rules import servers_in_rack
 from fabopt.problem.demand import Demand, demand_of, oversubscription_of, profile_of, stages_of
 from fabopt.problem.hosts import host_of
-from fabopt.problem.out_of_band import COUNTED, ServersInRacks, as_attachment, counted_ports, port_cage
+from fabopt.problem.out_of_band import ServersInRacks, as_attachment, counted_ports, port_cage
 from fabopt.problem.separation import combinations
 from fabopt.problem.site import with_distances
 from fabopt.rules.defaults import PAIR, PAIRING
+from fabopt.schema.attachment import COUNTED
 from fabopt.schema.case import Case, Fabric, Oversubscription
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.resilience import FEATURE_OF_PAIRING, redundancy_kept

@@ -33,6 +33,9 @@ WITH_SWITCHES: Final = "with-switches"
 # Of a host of managers of which the case says nothing else (an estimate).
 HOST_UNITS: Final = 1
 HOST_W: Final = 600
+# Attachments of an out-of-band fabric whose ports are counted, by what they are of.
+SWITCHES, PDUS, APPLIANCES, RACK_DEVICES = "switches", "pdus", "appliances", "rack-devices"
+COUNTED = (APPLIANCES, PDUS, RACK_DEVICES, SWITCHES)
 
 
 # The switches of the ports of every attachment that is on free ones, by its name.

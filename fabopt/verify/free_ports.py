@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabopt.network.free_ports import HOST_TIERS, Exchange, Guest, Hosts, HostTier, dealt_to_free_ports
-from fabopt.problem.out_of_band import SWITCHES
-from fabopt.schema.attachment import Attachment, HostPort
+from fabopt.schema.attachment import SWITCHES, Attachment, HostPort
 from fabopt.schema.base import parse_split
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import TierUse

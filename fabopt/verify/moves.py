@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable
 
-from fabopt.problem.out_of_band import SWITCHES
+from fabopt.schema.attachment import SWITCHES
 from fabopt.schema.case import Case
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE, Design, FabricDesign
 from fabopt.schema.in_service import CABLE_KINDS, CableKind, DeviceKind

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from fabopt.floor.group_runs import given_m
-from fabopt.problem.out_of_band import APPLIANCES, PDUS, RACK_DEVICES, SWITCHES
+from fabopt.schema.attachment import APPLIANCES, PDUS, RACK_DEVICES, SWITCHES
 from fabopt.schema.design import Design, LinkRow
 from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of

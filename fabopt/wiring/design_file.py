@@ -15,8 +15,8 @@ from fabopt.errors import Fault, cut
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import rack_limits
 from fabopt.io.faults import validated
-from fabopt.problem.out_of_band import SWITCHES, as_attachment, port_cage
-from fabopt.schema.attachment import Attachment
+from fabopt.problem.out_of_band import as_attachment, port_cage
+from fabopt.schema.attachment import SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric, Stage
 from fabopt.schema.catalog import Cable, Fibre, Nic, Panel, Switch, Transceiver, Trunk
 from fabopt.schema.design import Design, FabricDesign, LogicalUse

@@ -263,7 +263,7 @@ def with_a_ratio(dice: Dice, catalog: Json, *contents: Json) -> tuple[Json, ...]
     return catalog, *contents
 
 
-@pytest.mark.long(but=("1",))
+@pytest.mark.long(but=("23",))
 @pytest.mark.parametrize("seed", range(24))
 def test_no_design_that_moves_a_small_site_is_cheaper(seed: int, tmp_path: Path) -> None:
     """Compute and management, which has ports for the switches of both, more or fewer than in service."""

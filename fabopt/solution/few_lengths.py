@@ -129,6 +129,7 @@ class _LengthTree:
             return
         ways = [[way for number in range(most + 1) for way in combinations(lengths, number)] for lengths in own]
         for way in each_with_each(*ways):
+            self.asked.clock.look()
             kept = [one for of_product in way for one in of_product]
             if {one.m for one in kept} == set(chosen):
                 yield kept

@@ -93,6 +93,9 @@ class _LengthTree:
     def search(self) -> None:
         """Look at every way that may be the best, as far as time allows."""
         assert self.root[1].best is not None
+        if self.excess(self.root[1].best, self.more) is None:
+            self.best = self.root
+            return
         rises = _costs_rise(self.root[1].best.problem)
         # where fewer lengths may cost less, the answer with all of them bounds nothing
         bound = self.root[1].optimum.bound if rises else None
@@ -216,15 +219,14 @@ class _LengthTree:
         if site is not None and product is not None:
             key, value = f"{KEY}.site", site
         assert value is not None
-        tree = _LengthTree(self.asked, self.settle)
-        while tree.best is None:
-            tree.more += 1
-            tree.search()
+        while self.best is None:
+            self.more += 1
+            self.search()
         detail = "so many lengths of cables and fibres reach every run" + (
             "; `site` and `product` each as many more" if site is not None and product is not None else ""
         )
         return Conflict(
-            limit=key, value=value, needed=value + tree.more, direction="up", minimal=tree.is_done, detail=detail
+            limit=key, value=value, needed=value + self.more, direction="up", minimal=self.is_done, detail=detail
         )
 
 

@@ -187,6 +187,28 @@ def test_stopped_where_fewer_lengths_may_cost_less_nothing_is_bounded(monkeypatc
     assert bounds and set(bounds) == {None}
 
 
+def test_stopped_while_the_limit_that_would_do_is_sought_the_answer_says_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = catalog()
+    parts["transceivers"], parts["fibres"] = [], []
+    inner, needed = optimize._settled_with_room, list[object]()
+    for last in range(1, 6):
+        clock, steps = Clock(None), list[int]()
+
+        def settled(question: Question, last: int = last, clock: Clock = clock, steps: list[int] = steps) -> Settled:
+            steps.append(1)
+            found = inner(question)
+            if len(steps) == last:
+                clock.stop()
+            return found
+
+        monkeypatch.setattr(optimize, "_settled_with_room", settled)
+        spares = {"procurement": {"spares": {"cable": {"minimum": 3}}}}
+        design = optimize.solve(inputs_from_objects(_small(max_lengths=1, **spares), parts), clock=clock)
+        assert design.status in ("infeasible", "unknown")
+        needed += [conflict.needed for conflict in design.conflicts]
+    assert needed and set(needed) == {2}
+
+
 @pytest.mark.long
 def test_a_sweep_has_at_every_point_what_the_case_alone_gives() -> None:
     """Few lengths and full trays are chosen point by point; a point that is not proven says so; budgets are refused."""

@@ -379,10 +379,16 @@ def against(commit: str, folder: Path, times: int) -> list[Row]:
 
 
 def processor_s(package: Path, inputs: Path, name: str) -> float:
-    """Processor seconds of the answer alone to a shipped case, by the package of a work tree with those of one."""
-    # -P: else the package of the folder that it runs in, which is that of the inputs, comes first
-    command, environment = [PYTHON, "-P", "-c", OF_PROCESS, f"cases/{name}.yaml"], {**USERS, "PYTHONPATH": str(package)}
-    done = subprocess.run(command, cwd=inputs, env=environment, capture_output=True, check=True)
+    """Processor seconds of the answer alone to a shipped case, by the package of a work tree with those of one.
+
+    A package reads what lies beside its own folder, so both are put into one folder.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for tree, parts in ((package, ("fabopt",)), (inputs, ("cases", "catalogs", "models"))):
+            for part in parts:
+                (Path(folder) / part).symlink_to(tree / part)
+        command, environment = [PYTHON, "-c", OF_PROCESS, f"cases/{name}.yaml"], {**USERS, "PYTHONPATH": folder}
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
     return float(done.stdout)
 
 

@@ -10,7 +10,9 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +56,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than there are processors: some tests wait, for signals, clocks and other programs."""
     return (os.cpu_count() or 1) + 1
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let each process of a run begin to read its tests at another one: what one has rewritten, the others find."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return
+    number, of = int(os.environ["PYTEST_XDIST_WORKER"].removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    modules = list(modules_of(session.config))
+    first = len(modules) * number // of
+    for name in modules[first:] + modules[:first]:
+        with suppress(Exception):  # told where it is collected
+            import_module(name)
+
+
+def modules_of(config: pytest.Config) -> Iterator[str]:
+    """Modules of the tests that a run was asked for."""
+    for name in config.args:
+        path = config.invocation_params.dir / name.partition("::")[0]
+        for file in sorted(path.rglob("test_*.py")) if path.is_dir() else (path,):
+            yield ".".join(file.relative_to(ROOT).with_suffix("").parts)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

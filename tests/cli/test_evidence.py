@@ -190,6 +190,7 @@ def test_a_file_that_claims_a_design_and_has_none_is_no_answer(desk: Path) -> No
     assert not Path("bill.csv").exists()
 
 
+@pytest.mark.long(but=("clos, two tiers", "planes", "hyperx", "growth", "floor", "procurement"))
 @pytest.mark.parametrize("kind", MAKERS)
 def test_an_embedded_case_that_is_invalid_is_wrong_input(desk: Path, kind: str) -> None:
     """An internal error of 48 among 1,350 mutations."""

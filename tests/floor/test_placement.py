@@ -239,7 +239,7 @@ def test_a_last_group_of_its_own_outlives_a_rack(least: int) -> None:
     assert row.gbps_per_gpu >= least
 
 
-@pytest.mark.long("cbc")
+@pytest.mark.long("cbc", "scip")
 @pytest.mark.parametrize("engine", ["highs", "scip", "cbc"])
 def test_engines_agree_on_a_floor(engine: str) -> None:
     content = on_floor({"rows": 2, "racks_per_row": 5, "rack_units": 32}, servers=7)

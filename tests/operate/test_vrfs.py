@@ -57,6 +57,7 @@ def between_switches(plan: OperationPlan) -> Counter[int]:
     )  # fmt: skip
 
 
+@pytest.mark.long("rails")
 @pytest.mark.parametrize("rails", [False, True], ids=["routed", "rails"])
 def test_frr_has_a_session_of_the_vrf_on_every_link(rails: bool, tmp_path: Path) -> None:
     """The address of each neighbour is that of an interface of the same VRF at the other end of the link."""

@@ -159,6 +159,7 @@ def test_moved_cables_cost_their_labour_in_place_of_the_estimate() -> None:
 # -- less labour is never dearer --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long(but=("clean", "plug", "rack", "test"))
 @pytest.mark.parametrize("task", sorted(MINUTES))
 def test_fewer_minutes_are_never_dearer(task: str) -> None:
     dear = solved(with_labour(LABOUR))

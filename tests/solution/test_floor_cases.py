@@ -37,7 +37,14 @@ def test_there_are_ten_with_every_family_that_may_have_a_floor() -> None:
     assert any(case.get("stages") for case in cases)
 
 
-@pytest.mark.long("floor-gb300-144", "floor-growth-128", "floor-mi355x-64", "floor-rail-only-64", "floor-trunks-256")
+@pytest.mark.long(
+    "floor-four-fabrics-32",
+    "floor-gb300-144",
+    "floor-growth-128",
+    "floor-mi355x-64",
+    "floor-rail-only-64",
+    "floor-trunks-256",
+)
 @pytest.mark.parametrize("name", ON_FLOORS)
 def test_no_rack_is_over_a_limit_and_what_is_lifted_is_said(name: str) -> None:
     """Watts at makers' maximum, heat to air, kilograms and kilograms a square metre of every rack, device by device."""

@@ -74,6 +74,7 @@ def test_what_goes_on_from_a_first_stage_is_no_dearer_than_its_plan(sizes: tuple
     assert_stays(design, planned, 0)
 
 
+@pytest.mark.long("floor0")
 @pytest.mark.parametrize("floor", [FLOOR, {**FLOOR, "rows": 3}])
 def test_with_nothing_new_the_answer_is_the_base_at_no_cost(floor: Json, tmp_path: Path) -> None:
     base = a_base()
@@ -234,7 +235,7 @@ def test_a_new_switch_in_the_units_of_another_fabric_is_refused(tmp_path: Path) 
 
 
 # those of the first 30 seeds that have a base
-@pytest.mark.long(but=("6",))
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 2, 3, 6, 16, 18, 20, 23, 28])
 def test_no_live_place_of_several_fabrics_changes(seed: int, tmp_path: Path) -> None:
     catalog, before, after = random_base(seed)

@@ -469,6 +469,7 @@ def test_the_farthest_pair_passes_the_route() -> None:
     assert round(350 * (fibre or 0) / 1000, 2) == 1.74
 
 
+@pytest.mark.long
 def test_managers_and_trays_of_the_second_hall_are_counted_cable_by_cable() -> None:
     """With all spines in WEST its rack of them is the fullest of both halls, by a count of the schedule."""
     content, sold = campus(350), parts()

@@ -268,6 +268,7 @@ def assert_pasting_gives_what_is_shown(parts: Json | None, content: Json) -> lis
     return [conflict.limit for conflict in design.conflicts]
 
 
+@pytest.mark.long("charges0")
 @pytest.mark.parametrize("charges", [[], [{"name": "support", "usd": 7, "per": "fabric"}]])
 def test_levers_of_a_base_parse_and_cost_what_they_say(charges: list[Json], tmp_path: Path) -> None:
     """Two leaves whose spine is full; with charges too, of which what is in service owes none."""

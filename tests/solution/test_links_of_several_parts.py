@@ -168,7 +168,7 @@ def is_of_several(design: Design) -> bool:
     return any(len(parts) > 1 for parts in made.values())
 
 
-@pytest.mark.long(but=("30", "59"))
+@pytest.mark.long(but=("59",))
 @pytest.mark.parametrize("seed", range(60))
 def test_cages_in_service_keep_their_modules_and_new_ports_of_them_too(seed: int, tmp_path: Path) -> None:
     dice = Dice(f"several-parts-{seed}")

@@ -102,6 +102,7 @@ def test_one_goes_on_again_from_attachments(tmp_path: Path) -> None:
     assert not ports_of(before, "second")
 
 
+@pytest.mark.long("2-None")
 @pytest.mark.parametrize(("spine", "ratio"), [(3, 3.0), (2, None)])
 def test_ports_on_spines_count_in_the_ratio_of_spines_that_get_uplinks(
     spine: int, ratio: float | None, tmp_path: Path

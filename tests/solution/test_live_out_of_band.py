@@ -64,6 +64,7 @@ def leaves_of(design: Design, attachment: str) -> list[str]:
     return [names[b] for a, _, b in sorted(ends, key=lambda end: end[1]) if wiring.devices.product[a] == attachment]
 
 
+@pytest.mark.long(but=("oob1",))
 @pytest.mark.parametrize("oob", [TALL, OOB | {"tiers": [1, 2], "oob": {"pdus_per_rack": 1}}])
 def test_with_nothing_new_the_answer_is_the_base_at_no_cost(oob: Json, tmp_path: Path) -> None:
     content = sites(6, oob, site={"servers_per_rack": 2})
@@ -99,6 +100,7 @@ def test_full_leaves_are_passed_over(tmp_path: Path) -> None:
     assert len(new) > 2 and {*new} == {"management-leaf-004"}
 
 
+@pytest.mark.long(but=("4-5-oob1",))
 @pytest.mark.parametrize(("first", "last", "oob"), [(6, 8, TALL), (4, 5, OOB | {"tiers": [1, 2]})])
 def test_what_a_plan_begins_with_is_gone_on_from_as_planned(first: int, last: int, oob: Json, tmp_path: Path) -> None:
     planned = designed(parts(), in_two(first, last, oob))
@@ -225,7 +227,7 @@ def a_site(dice: Dice) -> tuple[Json, Json, Json]:
     return parts(*sizes, **prices), before, after
 
 
-@pytest.mark.long(but_every=6)
+@pytest.mark.long(but=("0", "18"))
 @pytest.mark.parametrize("seed", range(24))
 def test_nothing_that_goes_on_from_a_small_site_is_cheaper(seed: int, tmp_path: Path) -> None:
     catalog, before, after = a_site(Dice(f"live-oob-{seed}"))

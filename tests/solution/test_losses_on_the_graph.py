@@ -121,7 +121,7 @@ def _spread(content: Json) -> Json:
     return {**content, "site": {**content["site"], "spread": "halls"}}
 
 
-@pytest.mark.long(but=("one route", "shipped", "two ducts, 350 m and 1.2 km", "spread, in the second duct"))
+@pytest.mark.long(but=("one route", "shipped", "spread, in the second duct"))
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_loss_of_a_hall_a_route_or_a_duct_equals_a_count_on_the_graph(name: str) -> None:
     design = NETWORKS[name]()

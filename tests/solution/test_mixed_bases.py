@@ -100,6 +100,7 @@ def of_two_vendors(first_usd: float, second_usd: float, **terms: Any) -> Json:
     return {**parts, "nics": [{**card, "sold_by": "A", "price_usd": first_usd, **terms}, second]}
 
 
+@pytest.mark.long("parts0-there0")
 @pytest.mark.parametrize(
     ("parts", "there"),
     [(of_two_vendors(100, 90), {"card.b": 8}), (of_two_vendors(90, 100, supply=3), {"card": 3, "card.b": 5})],
@@ -170,6 +171,7 @@ def renamed(content: Json) -> None:
         one["stage"] = "all"
 
 
+@pytest.mark.long("swapped")
 @pytest.mark.parametrize("forge", [swapped, renamed])
 def test_a_forged_design_is_refused(forge: Callable[[Json], None], tmp_path: Path) -> None:
     design = gone_on(two_makers(), of_servers(16), mixed_base(tmp_path), tmp_path)

@@ -158,6 +158,7 @@ def moves_of(design: Design) -> tuple[dict[str, int], dict[str, int]]:
     return dict(fabric.moves.cables), dict(fabric.moves.devices)
 
 
+@pytest.mark.long(but=("attachment0-6-0", "attachment1-7-1"))
 @pytest.mark.parametrize(("servers", "ports"), [(6, 0), (7, 1)])
 @pytest.mark.parametrize("attachment", [STORE, {**HOST, "ports": 3, "tier": "leaf", "counts_in_ratio": True}])
 def test_a_port_moves_where_its_leaf_has_no_room_for_servers(

@@ -158,6 +158,7 @@ def test_no_pod_grows_for_less_by_brute_force(first: int, last: int, tmp_path: P
     assert told["optimal"], told
 
 
+@pytest.mark.long
 def test_a_pod_that_grew_is_beside_what_it_joins(tmp_path: Path) -> None:
     """As for names, ports, addresses, cables and what is told; a further pod joins it, on what is left."""
     live, first, _ = in_turn(tmp_path)

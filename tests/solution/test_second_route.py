@@ -112,6 +112,7 @@ def test_the_loss_of_either_duct_equals_a_count_on_the_schedule() -> None:
     assert lost_with(designed(380, 48, 1), "duct") == {"north": 4}
 
 
+@pytest.mark.long
 def test_two_ducts_that_are_too_small_are_named_with_the_fibres_needed() -> None:
     none = designed(380, 24, 23)
     assert none.totals is None and none.status != "optimal"
@@ -203,7 +204,7 @@ def test_too_few_fibres_for_a_ratio_between_halls_are_a_proven_no_before_any_sea
     assert "takes 40 fibres out of" in conflict.detail
 
 
-@pytest.mark.long(but=("2",))
+@pytest.mark.long
 @pytest.mark.parametrize("hall", [0.5, 1, 2])
 def test_no_design_of_a_ratio_has_fewer_fibres_than_are_needed_at_least(hall: float) -> None:
     design = of_ratio(hall, 1000)

@@ -19,6 +19,7 @@ def racks_of(design: Design) -> set[str]:
     return {rack for rack in wiring_of(design).devices.rack if rack}
 
 
+@pytest.mark.long(but=("floor0-racks0", "floor1-racks1"))
 @pytest.mark.parametrize(
     ("floor", "racks"),
     [
@@ -74,6 +75,7 @@ def few(jumper_usd: float = 40) -> Json:
     return {**products, **kept}
 
 
+@pytest.mark.long(but=("40",))
 @pytest.mark.parametrize("jumper_usd", [40, 800])
 def test_whichever_place_of_panels_is_cheaper_is_taken(jumper_usd: float) -> None:
     """Rows where jumpers to their ends cost little, else racks."""
@@ -91,6 +93,7 @@ def test_a_single_row_has_panels_in_racks_where_either_is_asked_for() -> None:
     assert (alone.status, failed(alone)) == ("optimal", []) and not alone.fabrics[0].structured[0].zones
 
 
+@pytest.mark.long(but=("cabling0-B03", "cabling1-B04"))
 @pytest.mark.parametrize(
     ("cabling", "rack"),
     [({}, "B03"), ({"leaf-spine": "any"}, "B04"), ({"zones": "any", "leaf-spine": "any"}, "B04")],

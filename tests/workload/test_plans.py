@@ -57,6 +57,7 @@ def test_plans_leave_no_gpu_idle(every: int) -> None:
                          routed.model_copy(update={"plan": plan}), H100, GPUS) == []  # fmt: skip
 
 
+@pytest.mark.long("80")
 @pytest.mark.parametrize("gigabytes", [80, 8])
 def test_the_fastest_plan_is_the_fastest_that_fits(gigabytes: float) -> None:
     """Against timing all of them."""

@@ -278,16 +278,12 @@ def growth(design: Design) -> Statement | None:
 
 
 def growth_rows(design: Design) -> Iterator[list[str]]:
-    """A row for every stage, cells as ``STAGE_COLUMNS``; what was in service and may move is not new."""
-    live = Embedded(design).case.moving
+    """A row for every stage, cells as ``STAGE_COLUMNS``; what was in service is not new."""
+    case, first = Embedded(design).case, design.stages[0].name
     laid = (
-        0
-        if live is None
-        else sum(
-            row.from_stock
-            for row in design.bom
-            if row.stage == design.stages[0].name and row.kind in ("cable", "fibre")
-        )
+        sum(row.from_stock for row in design.bom if row.stage == first and row.kind in ("cable", "fibre"))
+        if case.base is not None
+        else 0
     )
     for number, stage in enumerate(design.stages):
         grown = {fabric.name: fabric.growth[number] for fabric in design.fabrics if fabric.growth}

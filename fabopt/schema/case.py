@@ -14,7 +14,7 @@ from fabopt.schema.fabric import Fabric as Fabric
 from fabopt.schema.finance import Charge, Finance, check_charges
 from fabopt.schema.floor import MAX_RACKS as MAX_RACKS, MAX_ROWS as MAX_ROWS, Floor as Floor
 from fabopt.schema.growth import Growth
-from fabopt.schema.in_service import Base, Joins, LiveFile
+from fabopt.schema.in_service import IN_SERVICE, Base, Joins, LiveFile
 from fabopt.schema.operate import Operate, OperateSaid
 from fabopt.schema.procurement import LengthLimits, Procurement
 from fabopt.schema.resilience import DEFAULT_RULE, AnyResilience
@@ -144,6 +144,11 @@ class Case(Strict):
     def gpus_added(self, gpus: int) -> int:
         """GPUs that join what is in service, of so many in all."""
         return gpus - (0 if self.base is None else self.base.gpus)
+
+    @property
+    def own_stages(self) -> list[Stage]:
+        """Its stages without that of what is in service."""
+        return [stage for stage in self.stages or () if stage.name != IN_SERVICE]
 
     @property
     def moving(self) -> Base | None:

@@ -9,9 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from fabopt.schema.case import EFFECTIVE, Case, Fabric
-from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.resilience import losses_of
-from fabopt.schema.stages import Stage
 from fabopt.schema.workload import DEFAULT_PLACEMENT
 
 
@@ -25,10 +23,10 @@ class Feature(NamedTuple):
 
 
 FLOOR = Feature("a floor plan", "site.floor", False, lambda case, fabric: case.site.floor is not None)
-GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(_own_stages(case)) > 1)
+GROWTH = Feature("growth in stages", "stages", False, lambda case, fabric: len(case.own_stages) > 1)
 BASE = Feature(
     "going on from what is in service", "base", False,
-    lambda case, fabric: len(case.stages or ()) > len(_own_stages(case)),
+    lambda case, fabric: len(case.stages or ()) > len(case.own_stages),
 )  # fmt: skip
 ATTACHMENTS = Feature("attachments", "attachments", True, lambda case, fabric: bool(fabric.attachments))
 SIZED_ATTACHMENTS = Feature(
@@ -44,11 +42,6 @@ ALLREDUCE = Feature(
     True,
     lambda case, fabric: fabric.min_allreduce_gbps_per_gpu is not None,
 )
-
-
-def _own_stages(case: Case) -> list[Stage]:
-    """The stages of a case without that of what is in service."""
-    return [stage for stage in case.stages or () if stage.name != IN_SERVICE]
 
 
 def _asks_for_several(case: Case, fabric: Fabric) -> bool:

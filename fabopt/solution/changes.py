@@ -329,11 +329,14 @@ def _other_growth(case: Case, problem: Problem) -> Iterator[CaseChange]:
 
 
 def all_at_once(case: Case, problem: Problem) -> Keys:
-    """Keys for one stage: the last stage at the first month, with its limits of power and racks."""
-    first, last = (case.stages or ())[0], (case.stages or ())[-1]
+    """Keys for one stage, after what is in service: the last one at the first month, with its limits of power and
+    racks.
+    """
+    first, last = case.own_stages[0], case.own_stages[-1]
     limits = last.limits.model_copy(update={"budget_usd": None})
     stage = Stage(name=last.name, month=first.month, servers=problem.servers, limits=limits, fabrics=last.fabrics)
-    return {"stages": [dumped(stage)]}
+    live = (one for one in case.stages or () if one not in case.own_stages)
+    return {"stages": [dumped(one) for one in (*live, stage)]}
 
 
 def _other_separations(inputs: Inputs, problem: Problem) -> Iterator[CaseChange]:

@@ -10,19 +10,24 @@ from pathlib import Path
 import pytest
 
 from fabopt.errors import NoAnswerError
-from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, decided, questions_of
+from fabopt.inspect.decisions.decide import Decision, Decisions, Wanted, _sized, decided, questions_of
 from fabopt.inspect.decisions.rent import HOURS_PER_MONTH, compared_rent, rents_of
 from fabopt.io.case import Inputs, inputs_from_objects, read_inputs
 from fabopt.io.keys import with_change
 from fabopt.output.decisions import differences_of
+from fabopt.output.statements import growth_rows
 from fabopt.output.terminal.decide import rent_lines
 from fabopt.schema.catalog import Rent
 from fabopt.schema.design import Design
+from fabopt.schema.in_service import IN_SERVICE
 from fabopt.schema.product import Source
 from fabopt.solution import optimize
 from tests.paths import ROOT
+from tests.samples.bases import designed, saved
 from tests.samples.cli_samples import Run
+from tests.samples.growth_samples import eight
 from tests.samples.shipped import shipped, solved_in_run
+from tests.solution.test_in_service import in_stages
 from tests.solution.test_rows import random_inputs
 
 CASE = {"name": "choices", "server": "generic-hgx-h100", "stages": [
@@ -244,3 +249,28 @@ def test_questions_that_time_leaves_open_are_said(
     assert [decision["better"] for decision in content["decisions"]] == [""] * 4
     statuses = [side["status"] for decision in content["decisions"] for side in decision["sides"]]
     assert statuses.count("optimal") == max(0, known - 1)
+
+
+def test_beside_what_is_in_service_what_is_added_is_decided(tmp_path: Path) -> None:
+    """One stage of its own leaves no question of when to buy; what is in service stays, at any size, and is no cost."""
+    planned = designed(eight(), in_stages(5, 8))
+    file = f"{saved(planned, tmp_path)}@stage-1"
+    one, two = (
+        inputs_from_objects({**in_stages(*sizes), "base": {"file": file}}, eight()) for sizes in ((8,), (6, 8))
+    )
+    best = solve(one)
+    (offer,) = rents_of(best, (), RENT_USD)
+    rent = compared_rent(best, one.case, [offer], SERVER_USD)
+    before, after = planned.stages
+    assert (rent.gpus, rent.build_usd) == (after.gpus - before.gpus, 3 * SERVER_USD + after.capex_usd)
+    server_w = next(server for server in one.catalog.servers if server.id == one.case.server_id).power_w or 0
+    drawn_w = 3 * server_w + after.power_w - before.power_w
+    assert rent.energy_usd_per_month == pytest.approx(drawn_w / 1000 * HOURS_PER_MONTH * 1.4 * 0.10, abs=0.01)
+    assert "5 servers in service, and what they draw, are on neither side" in rent.notes
+    assert [row[6] for row in growth_rows(best)][0] == "0"
+    assert "buying" not in [question.name for question in questions_of(one)]
+    buying = next(question for question in questions_of(two) if question.name == "buying")
+    at_once = with_change(two, buying.sides[1].change)
+    assert [(stage.name, stage.servers) for stage in at_once.case.stages or ()] == [(IN_SERVICE, 5), ("stage-2", 8)]
+    at_sizes = [_sized(two, {}, factor)["stages"] for factor in (0.25, 2)]
+    assert [[stage["servers"] for stage in stages] for stages in at_sizes] == [[5, 5, 5], [5, 12, 16]]

@@ -15,8 +15,10 @@ from fabopt.problem.demand import stages_of
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import problem_of
 from fabopt.problem.separation import first_combination
-from fabopt.schema.case import EFFECTIVE
+from fabopt.schema.case import EFFECTIVE, Case
 from fabopt.schema.design import Design, Number
+from fabopt.schema.in_service import IN_SERVICE
+from fabopt.schema.stages import Stage
 from fabopt.solution.changed import Keys, dumped
 from fabopt.solution.changes import all_at_once, nics_by_speed
 from fabopt.units import gbps
@@ -66,7 +68,7 @@ def questions_of(inputs: Inputs) -> Iterator[OpenQuestion]:
         yield OpenQuestion(name, (first, second))
     slow, fast = (_of_speed(inputs, fabric, mbps) for mbps in SPEEDS_MBPS)
     yield OpenQuestion("speed", (slow, fast))
-    if len(case.stages or ()) > 1:
+    if len(case.own_stages) > 1:
         yield OpenQuestion(
             "buying", (QuestionSide("in stages", {}), QuestionSide("all now", all_at_once(case, problem)))
         )
@@ -183,7 +185,8 @@ def decided(inputs: Inputs, solve: Solve, wanted: Wanted) -> Decisions:
 
     best = noted(inputs)
     decisions = [_decision(inputs, question, noted, wanted.sizes) for question in questions_of(inputs)]
-    rents = rents_of(best, inputs.catalog.facts.rents, wanted.rent_usd) if best.totals is not None else ()
+    adds = best.totals is not None and inputs.case.gpus_added(best.stages[-1].gpus) > 0
+    rents = rents_of(best, inputs.catalog.facts.rents, wanted.rent_usd) if adds else ()
     rent = compared_rent(best, inputs.case, rents, wanted.server_usd) if rents else None
     return Decisions(best, decisions, rent, statuses <= {"optimal", "infeasible"})
 
@@ -244,7 +247,7 @@ def _at_size(inputs: Inputs, question: OpenQuestion, solve: Solve, factor: float
     first, second = (replace(side, change=_sized(inputs, side.change, factor)) for side in question.sides)
     ranked = _ranked(_solved(inputs, first, solve), _solved(inputs, second, solve))
     server = next(server for server in inputs.catalog.servers if server.id == inputs.case.server_id)
-    servers = max(1, round((stages_of(inputs.case, server)[-1].servers or 0) * factor))
+    servers = _times(inputs.case, stages_of(inputs.case, server)[-1], factor)
     by = _by(*ranked) if len(ranked) > 1 else 0
     return SideAtSize(servers, ranked[0].name if ranked else "", by, (first.change, second.change))
 
@@ -257,12 +260,18 @@ def _sized(inputs: Inputs, change: Keys, factor: float) -> Keys:
         return change
     server = next(server for server in inputs.catalog.servers if server.id == case.server_id)
     stages = [
-        dumped(stage.model_copy(update={"servers": max(1, round((stage.servers or 0) * factor))}))
+        dumped(stage.model_copy(update={"servers": _times(case, stage, factor)}))
         for stage in stages_of(case, server)
     ]
     if case.stages is None:
         return {**change, "servers": stages[0]["servers"]}
     return {**change, "stages": stages}
+
+
+def _times(case: Case, stage: Stage, factor: float) -> int:
+    """Servers of a stage, ``factor`` times; what is in service stays, and is the least."""
+    least = 1 if case.base is None else case.base.servers
+    return least if stage.name == IN_SERVICE else max(least, round((stage.servers or 0) * factor))
 
 
 def _tips(better: SolvedSide, worse: SolvedSide, by: Number) -> Iterator[str]:

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import Rent
 from fabopt.schema.design import Design
+from fabopt.schema.installed import base_of
 from fabopt.schema.product import Price, Source
 from fabopt.schema.server import Server
+from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
 
 HOURS_PER_MONTH = 730
@@ -30,9 +32,11 @@ class RentOffer:
 
 @dataclass(frozen=True)
 class RentComparison:
-    """Renting the GPUs of a design beside building it. Dollars; offers are the cheapest first.
+    """Renting the GPUs of a design, or those that join what is in service, beside building it. Dollars; offers are the
+    cheapest first.
 
-    ``build_usd``: network and servers; None where servers have no price. ``energy_usd_per_month``: where built.
+    ``build_usd``: network and servers; None where servers have no price. ``energy_usd_per_month``: where built, of what
+    is added.
     ``network_gbps_per_gpu``: injection of the design's compute fabric, beside that of the offers.
     """
 
@@ -53,18 +57,23 @@ def rents_of(design: Design, rents: Sequence[Rent], given_usd: float | None) -> 
 
 
 def compared_rent(design: Design, case: Case, rents: Sequence[Rent], server_usd: float | None) -> RentComparison:
-    """Renting the GPUs of a design beside building it. ``server_usd``: of what is sold as one, before the catalog's."""
+    """Renting the GPUs of a design, or those that join what is in service, beside building it. ``server_usd``: of what
+    is sold as one, before the catalog's.
+    """
     embedded, stage = Embedded(design), design.stages[-1]
+    before, gpus = 0 if case.base is None else case.base.servers, case.gpus_added(stage.gpus)
     unit = server_usd if server_usd is not None else _price_of(embedded.server)
     build = None
     if unit is not None:
         included = sum(float(row.total_usd) for row in design.bom if row.kind == "server")
-        sold = embedded.server.sold_for(stage.servers)
+        sold = embedded.server.sold_for(stage.servers) - embedded.server.sold_for(before)
         build = round(float(design.sums.capex_usd) - included + unit * sold, 2)
     energy = _energy(design, case)
-    offers = [_offer(rent, stage.gpus, build, energy or 0) for rent in rents]
-    notes = tuple(_notes(rents, embedded.server.id, unit is None, energy is None))
-    return RentComparison(offers, stage.gpus, _injection(design), build, energy, notes)
+    offers = [_offer(rent, gpus, build, energy or 0) for rent in rents]
+    notes = [*_notes(rents, embedded.server.id, unit is None, energy is None)]
+    if before:
+        notes.append(f"{some(before, 'server')} in service, and what they draw, are on neither side")
+    return RentComparison(offers, gpus, _injection(design), build, energy, notes)
 
 
 def _offer(rent: Rent, gpus: int, build_usd: float | None, energy_usd: float) -> RentOffer:
@@ -99,9 +108,12 @@ def _price_of(server: Server) -> float | None:
 
 
 def _energy(design: Design, case: Case) -> float | None:
-    """Dollars a month for the power of the cluster."""
-    power = None if design.totals is None else design.totals.cluster_power_w
-    if power is None:
+    """Dollars a month for the power of the cluster, or of what it adds to what is in service."""
+    totals, live = design.totals, base_of(case)
+    if totals is None or totals.cluster_power_w is None:
         return None
-    finance = case.finance
-    return round(float(power) / _WATTS_PER_KW * HOURS_PER_MONTH * finance.pue * finance.energy_usd_per_kwh, 2)
+    finance, power = case.finance, float(totals.cluster_power_w)
+    if case.base is not None and live is not None:
+        of_servers = (power - float(totals.power_w)) * case.base.servers / design.stages[-1].servers
+        power -= of_servers + float(live.stages[case.base.stage].power_w)
+    return round(power / _WATTS_PER_KW * HOURS_PER_MONTH * finance.pue * finance.energy_usd_per_kwh, 2)

@@ -18,17 +18,22 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
     if case.base is None or case.base.move is None:
         return
     hint = "leave out `base.move`, so that nothing moves, or this key; docs/formulation/outside.md"
-    grows = len(case.stages or ()) > 1
-    given = {
-        "joins": base.joins is not None,
-        "fabrics.attachments": grows and any(fabric.attachments for fabric in (*case.fabrics, *base.fabrics)),
-        "fabrics.homing": not {one.homing for of in (case.fabrics, fabrics) for one in of}.isdisjoint(("pair", "dual")),
-        "fabrics.role": grows and any(fabric.role == "oob" for fabric in case.fabrics),
-        "site.floor": case.site.has_floor or base.site.has_floor,
-    }
-    for key, is_given in given.items():
+    grows, there = len(case.stages or ()) > 1, {one.name: one.homing for one in fabrics}
+    attached = {fabric.name for fabric in (*case.fabrics, *base.fabrics) if fabric.attachments}
+    given: list[tuple[str, bool, tuple[str, ...]]] = [
+        ("joins", base.joins is not None, ()),
+        ("site.floor", case.site.has_floor or base.site.has_floor, ()),
+    ]
+    for index, own in enumerate(case.fabrics):
+        homing = [one for one in (own.homing, there.get(own.name)) if one in ("pair", "dual")]
+        given += [
+            (f"fabrics[{index}].attachments", grows and own.name in attached, (own.name,)),
+            (f"fabrics[{index}].homing", bool(homing), tuple(homing[:1])),
+            (f"fabrics[{index}].role", grows and own.role == "oob", ("oob",)),
+        ]
+    for key, is_given, value in given:
         if is_given:
-            yield fault(file, key, "does not go with `base.move`", hint=hint)
+            yield fault(file, key, "does not go with `base.move`", *value, hint=hint)
     hint = "leave it out, so that nothing moves, or design the base with"
     for fabric in fabrics:
         makes = grouped(((row.from_, row.to, row.attachment), {part.id for part in row.parts}) for row in fabric.links)

@@ -431,8 +431,8 @@ def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None
     with pytest.raises(InputError) as refusal:
         given(eight(), content, base, tmp_path, {"cable": 10})
     told = {fault.path: str(fault) for fault in refusal.value.faults}
-    assert set(told) == {"fabrics.homing"}
-    assert all("does not go with `base.move`" in text for text in told.values())
+    assert set(told) == {"fabrics[0].homing"}
+    assert all("does not go with `base.move`; found 'pair'" in text for text in told.values())
 
 
 # -- several fabrics --------------------------------------------------------------------------------------------------

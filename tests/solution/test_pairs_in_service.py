@@ -152,6 +152,6 @@ def test_peer_links_do_not_come_between_leaves_in_service(tmp_path: Path) -> Non
 def test_moves_are_not_worked_out_with_pairs(tmp_path: Path) -> None:
     parts, content, base = joined_base(tmp_path)
     moving = {**content, "base": {**content["base"], "move": {"cable": 1, "device": 1}}}
-    with pytest.raises(InputError, match=r"fabrics.homing: does not go with `base.move`"):
+    with pytest.raises(InputError, match=r"fabrics\[0\].homing: does not go with `base.move`"):
         designed(parts, moving)
     assert base.fabrics[0].homing == "pair"

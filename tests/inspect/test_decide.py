@@ -255,9 +255,7 @@ def test_beside_what_is_in_service_what_is_added_is_decided(tmp_path: Path) -> N
     """One stage of its own leaves no question of when to buy; what is in service stays, at any size, and is no cost."""
     planned = designed(eight(), in_stages(5, 8))
     file = f"{saved(planned, tmp_path)}@stage-1"
-    one, two = (
-        inputs_from_objects({**in_stages(*sizes), "base": {"file": file}}, eight()) for sizes in ((8,), (6, 8))
-    )
+    one, two = (inputs_from_objects({**in_stages(*sizes), "base": {"file": file}}, eight()) for sizes in ((8,), (6, 8)))
     best = solve(one)
     (offer,) = rents_of(best, (), RENT_USD)
     rent = compared_rent(best, one.case, [offer], SERVER_USD)
@@ -267,7 +265,7 @@ def test_beside_what_is_in_service_what_is_added_is_decided(tmp_path: Path) -> N
     drawn_w = 3 * server_w + after.power_w - before.power_w
     assert rent.energy_usd_per_month == pytest.approx(drawn_w / 1000 * HOURS_PER_MONTH * 1.4 * 0.10, abs=0.01)
     assert "5 servers in service, and what they draw, are on neither side" in rent.notes
-    assert [row[6] for row in growth_rows(best)][0] == "0"
+    assert next(row[6] for row in growth_rows(best)) == "0"
     assert "buying" not in [question.name for question in questions_of(one)]
     buying = next(question for question in questions_of(two) if question.name == "buying")
     at_once = with_change(two, buying.sides[1].change)

@@ -260,8 +260,7 @@ def _sized(inputs: Inputs, change: Keys, factor: float) -> Keys:
         return change
     server = next(server for server in inputs.catalog.servers if server.id == case.server_id)
     stages = [
-        dumped(stage.model_copy(update={"servers": _times(case, stage, factor)}))
-        for stage in stages_of(case, server)
+        dumped(stage.model_copy(update={"servers": _times(case, stage, factor)})) for stage in stages_of(case, server)
     ]
     if case.stages is None:
         return {**change, "servers": stages[0]["servers"]}

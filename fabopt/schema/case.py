@@ -147,7 +147,7 @@ class Case(Strict):
 
     @property
     def own_stages(self) -> list[Stage]:
-        """Its stages without that of what is in service."""
+        """The stages without that of what is in service."""
         return [stage for stage in self.stages or () if stage.name != IN_SERVICE]
 
     @property

@@ -7,16 +7,14 @@ free, else as soon as they are. After every step the graph says which ports of l
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import chain
 from typing import NamedTuple
 
-import numpy as np
-
 from fabopt.errors import InputError, fault
-from fabopt.network.components import first_joined
 from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE, Base, live_in
 from fabopt.schema.installed import fabric_at, live_design
@@ -24,12 +22,11 @@ from fabopt.units import grouped, some
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, wiring_at
+from fabopt.wiring.rails import Link, RailsOfServers
 
-# A link from port to port: names of device and port at both ends.
-Link = tuple[str, str, str, str]
 # What a note of an answer begins with where servers may have to pause, and the most moves for which that is looked at.
 MIGRATION = "migration:"
-MOST_MOVES = 1_000
+MOST_MOVES = 20_000
 WITHOUT_ORDER = "stop their jobs while these cables move, or let `base.keep` name the kinds that must not"
 UNPLUG, PLUG, LAY, TAKE_OUT = "unplug", "plug", "lay", "take out"
 
@@ -135,6 +132,8 @@ class Migration:
         self.base = base
         self.old, self.new = _cables(base), _cables(wiring)
         self._wiring = wiring
+        # no two cables have one port
+        self._comes_to = {port: name for name, cable in self.new.items() for port in cable.ports}
         try:
             self._plan(servers_first=False)
         except NoOrderError as error:
@@ -145,32 +144,35 @@ class Migration:
 
     def _plan(self, servers_first: bool) -> None:
         """Plan all steps; links above leaves first lets new leaves reach the others before servers come to them."""
-        self._rails, self._kinds = _RailsOfServers(self.base, self._wiring), (servers_first, not servers_first)
+        links = chain.from_iterable(cable.links for cable in self.old.values())
+        self._rails, self._kinds = RailsOfServers(self.base, self._wiring, links), (servers_first, not servers_first)
         self.cabled = dict(self.old)
-        self._taken = Counter(port for cable in self.old.values() for port in cable.ports)
+        self._taken = {port: name for name, cable in self.old.items() for port in cable.ports}
+        # cables that are not yet where they will be, or gone, by their turn
+        waiting = (name for name in (self.old | self.new) if self.old.get(name) != self.new.get(name))
+        self._waiting = {name: turn for turn, name in enumerate(waiting)}
+        self._turns = list(self._waiting)
+        # of these, turns of those whose new ports are free by now: of cables in service, and new ones
+        self._ready: list[int] = []
+        self._fits = {turn for name, turn in self._waiting.items() if name not in self.old and self._is_free(name)}
         self.steps: list[MigrationStep] = []
         self.windows = 0
         self._lay()
         done = -1
         while self._waiting and len(self.steps) > done:
             done = len(self.steps)
-            for window in sorted({self._cable(name).window for name in self._waiting}):
-                self._do(window)
+            for _, names in sorted(grouped((self._cable(name).window, name) for name in self._waiting).items()):
+                self._do([name for name in names if name in self._waiting])
         if self._waiting:
             raise NoOrderError("ports that cables move to are never free")
-
-    @property
-    def _waiting(self) -> list[str]:
-        """Cables that are not yet where they will be, or gone."""
-        return [name for name in (self.old | self.new) if self.cabled.get(name) != self.new.get(name)]
 
     def _cable(self, name: str) -> MovingCable:
         return self.old.get(name) or self.new[name]
 
-    def _do(self, window: tuple[int, int]) -> None:
-        """One window: links above leaves, and those of servers."""
+    def _do(self, own: Sequence[str]) -> None:
+        """One window with its own cables: links above leaves, and those of servers."""
         self.windows += 1
-        done, own = len(self.steps), [name for name in self._waiting if self._cable(name).window == window]
+        done = len(self.steps)
         for of_servers in self._kinds:
             self._change([name for name in own if self._rails.are_of_servers(self._cable(name).links) is of_servers])
         self.windows -= len(self.steps) == done
@@ -182,51 +184,68 @@ class Migration:
         for name in own:
             if name not in self.new:
                 self._unplug(name, TAKE_OUT)
-        self._move([name for name in moving if self.cabled.get(name) != self.new[name]])
+        self._move([name for name in moving if name in self._waiting])
         self._lay()
 
     def _lay(self) -> None:
         """Lay the new cables whose ports are free."""
-        for name, cable in self.new.items():
-            if name not in self.old and name not in self.cabled and self._is_free(cable):
-                self._plug(cable, LAY)
+        for turn in sorted(self._fits):
+            self._plug(self._turns[turn], LAY)
+        self._fits.clear()
 
-    def _move(self, names: Iterable[str]) -> None:
+    def _move(self, names: Sequence[str]) -> None:
         """Move cables whose new ports are free, and those that only wait for each other; others stay where they are."""
-        waiting = list(names)
+        waiting = set(names)
+        self._ready = [self._waiting[name] for name in names if self._is_free(name)]
+        # a cable that moves leaves its new port to no other: what waits for others than these does so to the end
+        held = deque(name for name in names if self._blockers(name) <= waiting)
         while waiting:
-            ready = next((name for name in waiting if self._is_free(self.new[name], self.cabled.get(name))), None)
-            if ready is None:
-                held = next((name for name in waiting if self._blockers(name) <= set(waiting)), None)
-                if held is None:
+            if not self._ready:
+                while held and held[0] not in waiting:
+                    held.popleft()
+                if not held:
                     return
-                self._unplug(min(self._blockers(held), key=waiting.index), UNPLUG)
+                self._unplug(min(self._blockers(held[0]), key=self._waiting.__getitem__), UNPLUG)
                 continue
-            if ready in self.cabled:
-                self._unplug(ready, UNPLUG)
-            self._plug(self.new[ready], PLUG)
-            waiting.remove(ready)
+            name = self._turns[heappop(self._ready)]
+            if name in waiting:
+                if name in self.cabled:
+                    self._unplug(name, UNPLUG)
+                self._plug(name, PLUG)
+                waiting.remove(name)
 
     def _blockers(self, name: str) -> set[str]:
         """Cables in the ports that one moves to."""
-        wanted = self.new[name].ports
-        return {other for other, cable in self.cabled.items() if other != name and cable.ports & wanted}
+        return {self._taken[port] for port in self.new[name].ports if port in self._taken} - {name}
 
-    def _is_free(self, cable: MovingCable, own: MovingCable | None = None) -> bool:
-        ports = frozenset() if own is None else own.ports
-        return not any(self._taken[port] for port in cable.ports - ports)
+    def _is_free(self, name: str) -> bool:
+        return not self._blockers(name)
 
     def _unplug(self, name: str, act: str) -> None:
         cable = self.cabled.pop(name)
-        self._taken.subtract(cable.ports)
+        for port in cable.ports:
+            del self._taken[port]
+        for other in {self._comes_to[port] for port in cable.ports if port in self._comes_to} - {name}:
+            if other in self._waiting and self._is_free(other):
+                self._has_room(other)
+        if act == TAKE_OUT:
+            del self._waiting[name]
         self._rails.unplug(cable.links)
         self._note(act, cable, None)
 
-    def _plug(self, cable: MovingCable, act: str) -> None:
-        self.cabled[cable.name] = cable
-        self._taken.update(cable.ports)
+    def _has_room(self, name: str) -> None:
+        """The new ports of a cable are free."""
+        if name in self.old:
+            heappush(self._ready, self._waiting[name])
+        else:
+            self._fits.add(self._waiting[name])
+
+    def _plug(self, name: str, act: str) -> None:
+        cable = self.cabled[name] = self.new[name]
+        self._taken |= dict.fromkeys(cable.ports, name)
+        del self._waiting[name]
         self._rails.plug(cable.links)
-        self._note(act, cable, self.old.get(cable.name))
+        self._note(act, cable, self.old.get(name))
 
     def _note(self, act: str, cable: MovingCable, before: MovingCable | None) -> None:
         lost = self._rails.most_lost
@@ -236,14 +255,13 @@ class Migration:
 
     def states(self) -> Iterator[tuple[int, Mapping[str, MovingCable]]]:
         """What is cabled after every window, and before the first one."""
-        cabled = dict(self.old)
+        cabled, of_windows = dict(self.old), grouped((step.window, step) for step in self.steps)
         for window in range(self.windows + 1):
-            for step in self.steps:
-                if step.window == window:
-                    if step.act in (UNPLUG, TAKE_OUT):
-                        del cabled[step.cable.name]
-                    else:
-                        cabled[step.cable.name] = step.cable
+            for step in of_windows.get(window, ()):
+                if step.act in (UNPLUG, TAKE_OUT):
+                    del cabled[step.cable.name]
+                else:
+                    cabled[step.cable.name] = step.cable
             yield window, dict(cabled)
 
 
@@ -275,70 +293,3 @@ def _window_of(wiring: Wiring, row: int) -> tuple[int, int]:
     if kind in ("spine-core", "attachment-spine"):
         return 1, b if kind == "attachment-spine" else a
     return 0, int(devices.plane[leaf]) * (1 + int(devices.rail.max())) + int(devices.rail[leaf])
-
-
-def _servers_and_switches(wiring: Wiring) -> tuple[set[str], set[str]]:
-    """Names of servers, and of switches."""
-    named = grouped(zip(wiring.devices.role, wiring.devices.name, strict=True))
-    servers, _ = (set(named.pop(role, ())) for role in ("server", "attachment"))
-    return servers, {name for names in named.values() for name in names}
-
-
-class _RailsOfServers:
-    """Which ports of the servers in service reach the others of their plane, step by step."""
-
-    def __init__(self, base: Wiring, wiring: Wiring) -> None:
-        (self.servers, there), (_, planned) = map(_servers_and_switches, (base, wiring))
-        self.switches = there | planned
-        self.pairs: Counter[tuple[str, str]] = Counter()
-        self.leaf_of: dict[tuple[str, str], str] = {}
-        self.rails: set[tuple[str, str]] = set()
-        self.most_lost = 0
-        for cable in _cables(base).values():
-            self._change(cable.links, 1)
-            self.rails.update((a, port) for a, port, _, _ in cable.links if a in self.servers)
-        self.most_lost = self.lost_before = self._most_lost()
-
-    def are_of_servers(self, links: Iterable[Link]) -> bool:
-        """Whether links lead to servers in service."""
-        return any(a in self.servers for a, *_ in links)
-
-    def plug(self, links: Iterable[Link]) -> None:
-        """Plug links in."""
-        if self._change(links, 1):
-            self.most_lost = self._most_lost()
-
-    def unplug(self, links: Iterable[Link]) -> None:
-        """Unplug links."""
-        if self._change(links, -1):
-            self.most_lost = self._most_lost()
-
-    def _change(self, links: Iterable[Link], by: int) -> bool:
-        """Count links in or out; whether what reaches what may be otherwise for it."""
-        changed = False
-        for a, a_port, b, _ in links:
-            if a in self.servers:
-                changed = True
-                self.leaf_of.pop((a, a_port), None)
-                if by > 0:
-                    self.leaf_of[a, a_port] = b
-            elif a in self.switches:
-                before = self.pairs[a, b]
-                self.pairs[a, b] += by
-                changed |= not before or not self.pairs[a, b]
-        return changed
-
-    def _most_lost(self) -> int:
-        """Most rails that a server is without: ports unplugged, or on a leaf that reaches not the most of its peers."""
-        joined = [pair for pair, count in self.pairs.items() if count]
-        number = {name: place for place, name in enumerate(dict.fromkeys((*self.leaf_of.values(), *chain(*joined))))}
-        ends = np.array([(number[a], number[b]) for a, b in joined], dtype=np.int64).reshape(-1, 2)
-        part = first_joined(len(number), ends[:, 0], ends[:, 1])
-        # a rail is in the part of the network in which most ports of its own name are
-        peers: dict[str, Counter[int]] = {}
-        part_of = {rail: int(part[number[leaf]]) for rail, leaf in self.leaf_of.items() if rail in self.rails}
-        for (_, port), own in part_of.items():
-            peers.setdefault(port, Counter())[own] += 1
-        best = {port: counts.most_common(1)[0][0] for port, counts in peers.items()}
-        lost = Counter(server for server, port in self.rails if part_of.get((server, port)) != best.get(port, NOTHING))
-        return max(lost.values(), default=0)

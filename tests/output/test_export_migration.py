@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from fabopt.errors import InputError
@@ -16,7 +18,8 @@ from fabopt.output.terminal.answer import leading_notes
 from fabopt.output.terminal.first_screen import first_rows
 from fabopt.schema.design import Design
 from fabopt.wiring.build import wiring_of
-from fabopt.wiring.migration import MIGRATION
+from fabopt.wiring.migration import LAY, MIGRATION, PLUG, TAKE_OUT, UNPLUG, Migration
+from fabopt.wiring.model import KINDS
 from tests.samples.bases import designed
 from tests.samples.export_samples import solved
 from tests.samples.growth_samples import eight
@@ -111,6 +114,39 @@ def test_any_small_base_is_taken_apart_in_order(seed: int, tmp_path: Path) -> No
 def test_without_a_base_nothing_migrates(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing is in service"):
         migrated(solved("plain"), tmp_path)
+
+
+def test_cables_that_exchange_their_ports_move_one_after_the_other() -> None:
+    """Uplinks change ends at random, and a tenth are others: in every cycle one cable waits unplugged; no port has two
+    cables, and no server loses a rail.
+    """
+    base = wiring_of(designed(eight(), in_stages(24)))
+    links, names, dice = base.links, list(base.cables.name), Dice("exchanged")
+    rows = np.flatnonzero(links.kind == KINDS.index("leaf-spine"))
+    ends, order = (
+        {end: getattr(links, end).copy() for end in ("b", "b_cage", "b_lane")},
+        dice.random.sample(rows.tolist(), len(rows)),
+    )
+    for end, column in ends.items():
+        column[rows] = getattr(links, end)[order]
+    others = set(links.cable[rows[::10]].tolist())
+    for cable in others:
+        names[cable] = f"new {names[cable]}"
+    wiring = replace(base, links=replace(links, **ends), cables=replace(base.cables, name=names))
+    migration = Migration(base, wiring)
+    taken, cabled = Counter[End](), dict(migration.old)
+    taken.update(port for cable in cabled.values() for port in cable.ports)
+    for step in migration.steps:
+        if step.act in (UNPLUG, TAKE_OUT):
+            taken.subtract(cabled.pop(step.cable.name).ports)
+        else:
+            cabled[step.cable.name] = step.cable
+            taken.update(step.cable.ports)
+        assert max(taken.values()) == 1 and step.lost == 0
+    acts = Counter(step.act for step in migration.steps)
+    assert cabled == migration.new and acts[UNPLUG] == acts[PLUG] and acts[TAKE_OUT] == acts[LAY] == len(others)
+    moved_now = [name for name, cable in migration.old.items() if migration.new.get(name, cable) != cable]
+    assert acts[PLUG] == len(moved_now) > 12
 
 
 def test_an_answer_without_an_order_of_moves_says_so_and_what_to_do(tmp_path: Path) -> None:

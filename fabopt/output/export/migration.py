@@ -13,8 +13,9 @@ from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.frames import Frame, frame_as_is, frame_of
 from fabopt.output.export.sheets import csv_file
 from fabopt.wiring.design_file import Embedded
-from fabopt.wiring.migration import LAY, PLUG, TAKE_OUT, Link, Migration, MigrationStep, MovingCable, migration_of
+from fabopt.wiring.migration import LAY, PLUG, TAKE_OUT, Migration, MigrationStep, MovingCable, migration_of
 from fabopt.wiring.model import Wiring
+from fabopt.wiring.rails import Link
 
 FOLDER: Final = "migration"
 OWN_FILES: Final = r"steps\.csv|after-\d{1,9}\.csv"

@@ -192,3 +192,8 @@ def fault(file: str, path: str, problem: str, *value: object, allowed: str = "",
         allowed,
         hint,
     )
+
+
+def refusal(file: str, path: str, problem: str, *value: object, allowed: str = "", hint: str = "") -> InputError:
+    """The error of one ``fault``."""
+    return InputError([fault(file, path, problem, *value, allowed=allowed, hint=hint)])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fabopt.cli.evidence import numbered_stage, proven, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, fault, refusal
 from fabopt.inspect.acceptance.results import measured
 from fabopt.inspect.acceptance.verdicts import accepted
 from fabopt.inspect.as_built import as_built, require_planned
@@ -112,8 +112,13 @@ def _require_options(request: Request, outputs: Outputs) -> None:
 def _stage(design: Design, request: Request) -> int:
     """The number of the stage built, from 0."""
     if not design.fabrics:
-        allowed = "a design that was found (status optimal or feasible)"
-        raise InputError([fault(request.design, "fabrics", "there is no design here", design.status, allowed=allowed)])
+        raise refusal(
+            request.design,
+            "fabrics",
+            "there is no design here",
+            design.status,
+            allowed="a design that was found (status optimal or feasible)",
+        )
     number = numbered_stage(design, request.stage)
     return max(0, len(design.stages) - 1) if number is None else number
 
@@ -122,8 +127,7 @@ def _done(wanted: WantedCables, window: int) -> frozenset[frozenset[PortName]]:
     """Ends of the links that are there once a window of the migration is done."""
     states = dict(migration_of(wanted.design, wiring_at(wanted.wiring, wanted.stage)).states())
     if window not in states:
-        allowed = f"0 to {len(states) - 1}"
-        raise InputError([fault("--window", "", "no such window of the migration", window, allowed=allowed)])
+        raise refusal("--window", "", "no such window of the migration", window, allowed=f"0 to {len(states) - 1}")
     links = (link for cable in states[window].values() for link in cable.links)
     return frozenset(frozenset((PortName(*link[:2]), PortName(*link[2:]))) for link in links)
 
@@ -153,11 +157,16 @@ def accept_results(
     """
     check_targets([json, findings])
     if [path, *results].count(STANDARD_STREAM) > 1:
-        raise InputError([fault("-", "", "only one input can come from standard input")])
+        raise refusal("-", "", "only one input can come from standard input")
     design = saved_design(path, point)
     if not design.fabrics:
-        allowed = "a design that was found (status optimal or feasible)"
-        raise InputError([fault(path, "fabrics", "there is no design here", design.status, allowed=allowed)])
+        raise refusal(
+            path,
+            "fabrics",
+            "there is no design here",
+            design.status,
+            allowed="a design that was found (status optimal or feasible)",
+        )
     design = proven(design, path, unchecked).design
     acceptance = accepted(design, measured(results))
     files = ((json, partial(acceptance_json, acceptance)), (findings, partial(acceptance_csv, acceptance)))

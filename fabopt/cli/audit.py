@@ -10,7 +10,7 @@ from fabopt.cli.as_built import Outputs
 from fabopt.cli.output import check_targets, deliver_all, page_faults
 from fabopt.cli.quotes import quoted_catalog
 from fabopt.cli.solving import SolveRequest
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, InputError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, fault, refusal
 from fabopt.inspect.audit.audit import audited
 from fabopt.inspect.audit.reading import KINDS, ratio_of, read_hand_made
 from fabopt.io.case import Inputs
@@ -72,6 +72,11 @@ def _best(request: SolveRequest | None, inputs: Inputs | None) -> Design | None:
         return None
     best = request.design()
     if best.totals is None:
-        raise InputError([fault(request.case, "", "the case has no design to hold the file against", best.status,
-                                hint="`fabopt solve` says why; leave --case out for the rules alone")])  # fmt: skip
+        raise refusal(
+            request.case,
+            "",
+            "the case has no design to hold the file against",
+            best.status,
+            hint="`fabopt solve` says why; leave --case out for the rules alone",
+        )
     return best

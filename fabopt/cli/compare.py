@@ -13,7 +13,7 @@ from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
 from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, refusal
 from fabopt.inspect.differences.compare import Contrast, contrast
 from fabopt.inspect.differences.sides import Compared, offered, whole
 from fabopt.inspect.quote_audit import compared
@@ -64,8 +64,13 @@ class _NoDesignError(Exception):
 def compare_sides(request: CompareRequest, json: str | None, html: str | None, exit_code: bool) -> int:
     """Compare sides with the first, write the files asked for, print the rest."""
     if not 2 <= len(request.names) <= MOST_SIDES:
-        raise InputError([fault("compare", "", "a comparison is of two designs or more", len(request.names),
-                                allowed=f"2 to {MOST_SIDES} names")])  # fmt: skip
+        raise refusal(
+            "compare",
+            "",
+            "a comparison is of two designs or more",
+            len(request.names),
+            allowed=f"2 to {MOST_SIDES} names",
+        )
     refuse_any(page_faults(html))
     named = [_named(text) for text in request.names]
     check_targets([json, html])
@@ -109,7 +114,7 @@ def _named(text: str) -> _NamedSide:
     if not os.path.exists(path) and "#" in PurePath(path).name:
         path, _, number = path.rpartition("#")
     if number is not None and not (number.isascii() and number.isdigit()):
-        raise InputError([fault(text, "", "not the number of a point", number, allowed="as in FRONT.json#3")])
+        raise refusal(text, "", "not the number of a point", number, allowed="as in FRONT.json#3")
     return _NamedSide(text, path, None if number is None else int(number), stage)
 
 
@@ -119,15 +124,21 @@ def _designed(request: CompareRequest, named: _NamedSide) -> tuple[Compared, str
     if is_saved:
         design = saved_design(named.path, named.point, named.text)
     elif named.point is not None:
-        hint = "a point is of a sweep or front, FRONT.json#3"
-        raise InputError([fault(named.text, "", "this is a case", named.point, hint=hint)])
+        raise refusal(
+            named.text, "", "this is a case", named.point, hint="a point is of a sweep or front, FRONT.json#3"
+        )
     else:
         design = replace(request.solve, case=named.path).design()
     if design.status in WITHOUT_DESIGN or not design.fabrics:
         if not is_saved:
             raise _NoDesignError(design)
-        allowed = "a design that was found (status optimal or feasible)"
-        raise InputError([fault(named.text, "status", "there is no design here", design.status, allowed=allowed)])
+        raise refusal(
+            named.text,
+            "status",
+            "there is no design here",
+            design.status,
+            allowed="a design that was found (status optimal or feasible)",
+        )
     evidence = (proven if is_saved else required)(design, named.text, request.unchecked)
     side = whole(named.text, evidence.design)
     return side if named.stage is None else replace(side, stage=_stage(named, design)), evidence.mark
@@ -136,15 +147,19 @@ def _designed(request: CompareRequest, named: _NamedSide) -> tuple[Compared, str
 def _stage(named: _NamedSide, design: Design) -> int:
     names = [stage.name for stage in design.stages]
     if named.stage not in names:
-        raise InputError([fault(named.text, "", "the design has no such stage", named.stage, allowed=", ".join(names))])
+        raise refusal(named.text, "", "the design has no such stage", named.stage, allowed=", ".join(names))
     return names.index(named.stage)
 
 
 def _quoted(request: CompareRequest, named: _NamedSide, sides: Sequence[Compared]) -> tuple[Compared, str]:
     """What a quote offers for the bill of the first side."""
     if not sides or named.stage is not None or named.point is not None:
-        hint = "name a design first: `fabopt compare DESIGN.json QUOTE.xlsx`"
-        raise InputError([fault(named.text, "", "a quote is held against the bill of the first design", hint=hint)])
+        raise refusal(
+            named.text,
+            "",
+            "a quote is held against the bill of the first design",
+            hint="name a design first: `fabopt compare DESIGN.json QUOTE.xlsx`",
+        )
     first = sides[0]
     catalog, _ = catalog_of_design(first.design, request.solve.catalogs)
     quote, faults = read_quote(named.path, catalog, quote_options((), None, 1))

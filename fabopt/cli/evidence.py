@@ -11,7 +11,7 @@ from typing import Final
 from fabopt.cli.ends import is_of_memory
 from fabopt.cli.output import tell
 from fabopt.design.points import design_at, within_budget
-from fabopt.errors import CheckError, FaboptError, Fault, InputError, did_you_mean, fault
+from fabopt.errors import CheckError, FaboptError, Fault, InputError, did_you_mean, fault, refusal
 from fabopt.io.design import design_in, read_design_or_front, whole_design
 from fabopt.output.export.marks import MARK
 from fabopt.output.words import AN_EARLIER_FILE, verdict_on
@@ -131,7 +131,7 @@ def saved_design(path: str, point: int | None, asked: str = OPTION) -> Design:
     if point is not None:
         what = f"{path} is one design, not a sweep or front"
         number = OPTION if asked == OPTION else f"#{point}"
-        raise InputError([fault(asked, "", what, point, hint=f"leave {number} out")])
+        raise refusal(asked, "", what, point, hint=f"leave {number} out")
     return saved
 
 
@@ -141,8 +141,12 @@ def _nearest(saved: Design | Front, path: str) -> Design:
     if nearest is None or nearest.design is None:
         has_own = isinstance(saved, Front) or saved.fabrics
         what = "this file has designs of its own" if has_own else "no nearest design is in this file"
-        hint = f"leave {NEAREST} out" if has_own else "it is where limits on spending alone leave no design"
-        raise InputError([fault(NEAREST, "", f"{path}: {what}", hint=hint)])
+        raise refusal(
+            NEAREST,
+            "",
+            f"{path}: {what}",
+            hint=f"leave {NEAREST} out" if has_own else "it is where limits on spending alone leave no design",
+        )
     return design_in(nearest.design, f"{path}, nearest.design")
 
 
@@ -171,7 +175,7 @@ def numbered_stage(design: Design, name: str | None) -> int | None:
             hint = (
                 f"with `base.move` it is no stage; {base['file']} is what is in service, as it stands before any move"
             )
-        raise InputError([fault("--stage", "", "no such stage", name, allowed=", ".join(names), hint=hint)])
+        raise refusal("--stage", "", "no such stage", name, allowed=", ".join(names), hint=hint)
     return names.index(name)
 
 
@@ -183,29 +187,34 @@ def chosen_point(path: str, point: int | None, budget: str | None, nearest: bool
     """
     if nearest:
         if point is not None or budget is not None:
-            hint = "leave one of them out"
-            raise InputError([fault(NEAREST, "", "another option names the design already", hint=hint)])
+            raise refusal(NEAREST, "", "another option names the design already", hint="leave one of them out")
         return THE_NEAREST
     if budget is None:
         return point
     if point is not None:
-        raise InputError([fault(BUDGET, "", f"{OPTION} names a point already", budget, hint="leave one of them out")])
+        raise refusal(BUDGET, "", f"{OPTION} names a point already", budget, hint="leave one of them out")
     amounts = budget_range(budget)
     if isinstance(amounts, Fault):
         raise InputError([amounts])
     if len(amounts) > 1:
-        raise InputError([fault(BUDGET, "", "a design has one budget", budget, hint="give one amount, such as 2.5M")])
+        raise refusal(BUDGET, "", "a design has one budget", budget, hint="give one amount, such as 2.5M")
     usd = amounts[0]
     front = read_design_or_front(path)
     if not isinstance(front, Front) or (front.kind == "sweep" and BUDGET_KEY not in front.keys):
-        what = f"{path} is not a front, nor a sweep over budgets"
-        raise InputError([fault(BUDGET, "", what, budget, hint=f"leave {BUDGET} out")])
+        raise refusal(
+            BUDGET, "", f"{path} is not a front, nor a sweep over budgets", budget, hint=f"leave {BUDGET} out"
+        )
     number = within_budget(front, usd)
     if number is None:
         costs = ((point.totals.capex_usd, point.budget_usd or 0) for point in front.points if point.totals is not None)
         least = min(map(max, costs), default=None)
-        allowed = "" if least is None else f"${least:,} or more"
-        raise InputError([fault(BUDGET, "", f"no point of {path} costs that little", budget, allowed=allowed)])
+        raise refusal(
+            BUDGET,
+            "",
+            f"no point of {path} costs that little",
+            budget,
+            allowed="" if least is None else f"${least:,} or more",
+        )
     return number
 
 
@@ -214,11 +223,16 @@ def design_of_point(front: Front, path: str, point: int | None, asked: str = OPT
     what = f"a {WHAT[front.kind]} of {some(len(front.points), 'point')}"
     if point is None:
         takes = f"{OPTION} N" if asked == OPTION else f"`{path}#1`"
-        raise InputError([fault(path, "", f"this is {what}", hint=f"{takes} takes the design of one")])
+        raise refusal(path, "", f"this is {what}", hint=f"{takes} takes the design of one")
     if not 1 <= point <= len(front.points):
-        allowed = f"1 to {len(front.points)}" if front.points else "none"
-        raise InputError([fault(asked, "", f"{path} is {what}", point, allowed=allowed)])
+        raise refusal(
+            asked, "", f"{path} is {what}", point, allowed=f"1 to {len(front.points)}" if front.points else "none"
+        )
     if front.points[point - 1].fabrics and not front.points[point - 1].bom:
-        hint = "run it again; points are written with their bills since 0.2.0"
-        raise InputError([fault(path, f"points[{point - 1}].bom", "this point has no bill of materials", hint=hint)])
+        raise refusal(
+            path,
+            f"points[{point - 1}].bom",
+            "this point has no bill of materials",
+            hint="run it again; points are written with their bills since 0.2.0",
+        )
     return whole_design(design_at(front, point), path)

@@ -12,7 +12,7 @@ from fabopt.cli.advice import Advice
 from fabopt.cli.evidence import Proven, nearest_hint, numbered_stage, proven, required, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
-from fabopt.errors import InputError, OutputError, fault
+from fabopt.errors import OutputError, fault, refusal
 from fabopt.io.case import find_book
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.faults import refuse_any
@@ -51,9 +51,14 @@ def export_design(request: ExportRequest) -> None:
         raise OutputError("-: an export is several files; name a folder")
     design = saved_design(path, request.point)
     if not design.fabrics:
-        allowed = "a design that was found (status optimal or feasible)"
-        what, hint = "there is no design here to export", nearest_hint(design)
-        raise InputError([fault(path, "fabrics", what, design.status, allowed=allowed, hint=hint)])
+        raise refusal(
+            path,
+            "fabrics",
+            "there is no design here to export",
+            design.status,
+            allowed="a design that was found (status optimal or feasible)",
+            hint=nearest_hint(design),
+        )
     options = Options(request.netbox, stage=numbered_stage(design, request.stage), discovery=_discovery(request.guids))
     options = replace(options, skip=tell if request.skip else None)
     options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options

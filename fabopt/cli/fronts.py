@@ -13,7 +13,7 @@ from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tel
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import SolveRequest
-from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, InputError, fault
+from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, fault, refusal
 from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, is_device
 from fabopt.output.export.front import front_csv, readable
@@ -42,8 +42,7 @@ class Targets:
     def check(self) -> None:
         """Raise, before any work, if one of the files cannot be written."""
         if self.plot is not None and PurePath(self.plot).suffix.lower() not in PLOT_ENDINGS:
-            allowed = ", ".join(PLOT_ENDINGS)
-            raise InputError([fault(self.plot, "", "a plot is not written like this", allowed=allowed)])
+            raise refusal(self.plot, "", "a plot is not written like this", allowed=", ".join(PLOT_ENDINGS))
         check_targets([self.json, self.csv, self.plot])
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from fabopt.cli.output import check_targets, deliver, say, tell
-from fabopt.errors import EXIT_DONE, EXIT_INPUT, InputError, OutputError, did_you_mean, fault
+from fabopt.errors import EXIT_DONE, EXIT_INPUT, OutputError, did_you_mean, refusal
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import STANDARD_STREAM, by_name, make_folder, names, read_bytes, shown
 from fabopt.io.recognition import ProductNames, hint_for, meant_id
@@ -54,9 +54,13 @@ def _case_file(name: str) -> Path:
     """Where an example case is."""
     path = by_name("cases", name)
     if path is None:
-        known = names("cases")
-        hint = did_you_mean(name, known) or "`fabopt cases` lists them"
-        raise InputError([fault("NAME", "", "there is no such example case", name, hint=hint)])
+        raise refusal(
+            "NAME",
+            "",
+            "there is no such example case",
+            name,
+            hint=did_you_mean(name, names("cases")) or "`fabopt cases` lists them",
+        )
     return path
 
 
@@ -94,8 +98,9 @@ def list_catalog(kind: str | None, catalogs: Sequence[str] | None) -> None:
         tell(f"`fabopt catalog list KIND` lists products: {', '.join(KINDS)}")
         return
     if kind is not None and kind not in KINDS:
-        hint = did_you_mean(kind, KINDS)
-        raise InputError([fault("KIND", "", "no such kind of product", kind, allowed=", ".join(KINDS), hint=hint)])
+        raise refusal(
+            "KIND", "", "no such kind of product", kind, allowed=", ".join(KINDS), hint=did_you_mean(kind, KINDS)
+        )
     catalog = _catalog(catalogs)
     for wanted in [kind] if kind else KINDS:
         entries: tuple[Product, ...] = getattr(catalog, wanted)
@@ -142,7 +147,7 @@ def show_product(id_: str, catalogs: Sequence[str] | None) -> None:
         id_ = written
         hint = hint_for(id_, list(known), ProductNames(catalog), KINDS, MOST_NAMED)
         hint = hint or "`fabopt catalog list KIND` names them"
-        raise InputError([fault("ID", "", "the catalog has no such product", id_, hint=hint)])
+        raise refusal("ID", "", "the catalog has no such product", id_, hint=hint)
     content = known[id_].model_dump(mode="json", by_alias=True, exclude_unset=True)
     keys = sorted(content, key=lambda key: (key != "id", key in _LAST_KEYS))
     say(Text(printable("\n".join(_lines({key: content[key] for key in keys})))))

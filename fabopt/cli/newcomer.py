@@ -17,7 +17,7 @@ from fabopt.cli.output import tell
 from fabopt.cli.panels import HELP_WIDTH
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.starter import Starter, starter_text
-from fabopt.errors import EXIT_DONE, Fault, InputError, OutputError, did_you_mean, fault
+from fabopt.errors import EXIT_DONE, Fault, InputError, OutputError, did_you_mean, refusal
 from fabopt.io.catalog import read_catalog
 from fabopt.io.faults import refuse_any
 from fabopt.io.library import STANDARD_STREAM, names
@@ -90,10 +90,9 @@ def new_case(
         raise OutputError(f"{target}: there is such a file already; --force replaces it")
     asks = bool(answers.missing) and in_terminal() and target != STANDARD_STREAM
     if answers.missing and not asks:
-        hint = "in a terminal, `fabopt new` asks for them"
-        raise InputError([fault("new", "", f"say {', '.join(answers.missing)}", hint=hint)])
+        raise refusal("new", "", f"say {', '.join(answers.missing)}", hint="in a terminal, `fabopt new` asks for them")
     if name is None and not asks:
-        raise InputError([fault("NAME", "", "a case has a name", hint="as `fabopt new pod ...`")])
+        raise refusal("NAME", "", "a case has a name", hint="as `fabopt new pod ...`")
     reading = Reading(
         read_catalog(list(catalogs or ("reference",)), Path(), "--catalog" if catalogs else "library", "")
     )
@@ -207,7 +206,7 @@ def answered(question: str) -> str:
     line = sys.stdin.readline()
     if not line:
         tell("")
-        raise InputError([fault("<standard input>", "", "it ended before all was answered", hint="nothing is written")])
+        raise refusal("<standard input>", "", "it ended before all was answered", hint="nothing is written")
     return line.strip()
 
 
@@ -249,7 +248,7 @@ class Reading:
         """The server that is meant where none is named."""
         ids = self.servers
         if not ids:
-            raise InputError([fault("--catalog", "", "the catalog has no server with GPUs")])
+            raise refusal("--catalog", "", "the catalog has no server with GPUs")
         return _USUAL_SERVER if _USUAL_SERVER in ids else ids[0]
 
     def server(self, text: str) -> str:
@@ -334,7 +333,7 @@ class Reading:
 
 
 def _wrong(option: str, problem: str, value: Any, allowed: str = "", hint: str = "") -> InputError:
-    return InputError([fault(option, "", problem, value, allowed=allowed, hint=hint)])
+    return refusal(option, "", problem, value, allowed=allowed, hint=hint)
 
 
 def free_name(gpus: int, folder: Path = Path()) -> str:

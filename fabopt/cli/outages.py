@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault, refusal
 from fabopt.io.faults import refuse_any
 from fabopt.schema.resilience import PLURALS, SURVIVED, Failing
 
@@ -78,18 +78,17 @@ def _require_links(path: str, design: Design) -> None:
     for number, fabric in enumerate(design.fabrics):
         if not fabric.tiers:
             problem = "failures are not drawn where servers are joined to each other"
-            raise InputError(
-                [fault(path, f"fabrics[{number}].tiers", problem, "none", allowed="fabrics with switches")]
-            )
+            raise refusal(path, f"fabrics[{number}].tiers", problem, "none", allowed="fabrics with switches")
     links = sum(row.count for fabric in design.fabrics for row in fabric.links)
     if links > MOST_LINKS:
         problem = "failures are drawn link by link, of fewer links"
-        raise InputError([fault(path, "fabrics", problem, links, allowed=f"{MOST_LINKS:,} links at most")])
+        raise refusal(path, "fabrics", problem, links, allowed=f"{MOST_LINKS:,} links at most")
 
 
 def _require_enough(path: str, grounds: Grounds, draws: Draws) -> None:
     most = {failed: max(grounds.numbers(failed).values(), default=0) for failed in draws.kinds}
     if max(most.values()) < draws.count:
         there = ", ".join(f"{number} {failed}" for failed, number in most.items())
-        problem = f"no fabric of {path} has so many"
-        raise InputError([fault("--failures", "", problem, draws.text, allowed=f"at most what there is: {there}")])
+        raise refusal(
+            "--failures", "", f"no fabric of {path} has so many", draws.text, allowed=f"at most what there is: {there}"
+        )

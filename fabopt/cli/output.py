@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TextIO
 
-from fabopt.errors import Fault, InputError, OutputError, fault
+from fabopt.errors import Fault, OutputError, fault, refusal
 from fabopt.io.library import STANDARD_STREAM, check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def check_targets(targets: Sequence[str | None]) -> None:
     """Raise, before any work, if an output file cannot be written or two outputs want standard output."""
     given = [target for target in targets if target is not None]
     if given.count(STANDARD_STREAM) > 1:
-        raise InputError([fault("-", "", "only one output can go to standard output")])
+        raise refusal("-", "", "only one output can go to standard output")
     for target in given:
         if target != STANDARD_STREAM:
             check_writable(Path(target))

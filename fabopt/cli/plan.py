@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from fabopt.cli.evidence import saved_design, wired
 from fabopt.cli.output import say
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, refusal
 from fabopt.io.design import read_plan
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.output.terminal.checks import checks_report
@@ -32,7 +32,7 @@ def check_plan(path: str, design: str | None, point: int | None) -> int:
     if design is not None:
         saved = saved_design(design, point)
         if not saved.fabrics:
-            raise InputError([fault(design, "fabrics", "there is no design here", saved.status)])
+            raise refusal(design, "fabrics", "there is no design here", saved.status)
         checks.append(design_check(plan, saved.case.name, saved.case.sha256, wired(saved, design)))
     say(checks_report(plan.case, checks))
     return EXIT_DONE if all(check.ok for check in checks) else EXIT_CHECK_FAILED

@@ -15,7 +15,7 @@ from fabopt.cli.output import check_targets, deliver_all, engines_silenced, say
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.solving import WITHOUT_DESIGN, SolveRequest
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, NoAnswerError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, NoAnswerError, fault, refusal
 from fabopt.inspect.quote_audit import QuoteComparison, QuoteFinding, compared
 from fabopt.inspect.quote_optimum import best_on_prices
 from fabopt.io.faults import refuse, refuse_any
@@ -83,14 +83,14 @@ def audit_quote(request: AuditRequest) -> int:
 
 def _check_targets(request: AuditRequest) -> None:
     if request.redline is not None and PurePath(request.redline).suffix.lower() != ".xlsx":
-        raise InputError([fault(request.redline, "", "a redlined quote is a workbook", allowed=".xlsx")])
+        raise refusal(request.redline, "", "a redlined quote is a workbook", allowed=".xlsx")
     check_targets([request.redline, request.json, request.findings])
 
 
 def _designed(path: str, point: int | None) -> Design:
     design = saved_design(path, point)
     if design.status in WITHOUT_DESIGN or not design.fabrics:
-        raise InputError([fault(path, "status", "there is no design here to hold a quote against", design.status)])
+        raise refusal(path, "status", "there is no design here to hold a quote against", design.status)
     return design
 
 
@@ -164,7 +164,7 @@ def request_quotes(path: str, folder: str, vendors: Sequence[str], terms: Reques
     _check_request(folder, vendors, terms)
     design = proven(saved_design(path, point), path, unchecked=False).design
     if design.status in WITHOUT_DESIGN or not design.bom:
-        raise InputError([fault(path, "status", "there is no bill here to ask for", design.status)])
+        raise refusal(path, "status", "there is no bill here to ask for", design.status)
     target = make_folder(Path(folder))
     requests = list(requests_of(design, vendors, terms))
     for request in requests:

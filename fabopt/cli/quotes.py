@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from fabopt.cli.output import check_targets, deliver, say, tell
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, fault
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, fault, refusal
 from fabopt.inspect.quote_optimum import with_parts_of
 from fabopt.io.case import read_price_books
 from fabopt.io.catalog import named_catalogs, read_catalog
@@ -50,7 +50,7 @@ def import_quote(
     with which prices are compared, over the catalog's; ``vendor``: the seller of the book's offers.
     """
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in YAML_ENDINGS:
-        raise InputError([fault(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))])
+        raise refusal(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))
     check_targets([output, json])
     catalog = quoted_catalog(catalogs)
     priced = with_price_books(catalog, read_price_books(list(against), catalog, Path()))

@@ -11,7 +11,7 @@ from fabopt.cli.evidence import check_whole, design_of_point, proven, saved_desi
 from fabopt.cli.output import PAGES, check_targets, deliver, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
-from fabopt.errors import EXIT_NO_ANSWER, InputError, fault
+from fabopt.errors import EXIT_NO_ANSWER, refusal
 from fabopt.io.design import read_design_or_front, read_front
 from fabopt.io.library import STANDARD_STREAM, make_folder
 from fabopt.output.charts.points import shown_points
@@ -35,13 +35,13 @@ def write_report(
     """
     _check_ending(output)
     if front == path == STANDARD_STREAM:
-        raise InputError([fault("--front", "", "only one input can come from standard input")])
+        raise refusal("--front", "", "only one input can come from standard input")
     check_targets([output])
     saved = read_design_or_front(path) if point is None else saved_design(path, point)
     if isinstance(saved, Front):
         return _write_front(saved, path, output, front, unchecked, pages)
     if pages:
-        raise InputError([fault(PAGES_OPTION, "", f"{path} is one design", hint=f"leave {PAGES_OPTION} out")])
+        raise refusal(PAGES_OPTION, "", f"{path} is one design", hint=f"leave {PAGES_OPTION} out")
     deliver(output, _page(saved, path, unchecked, front))
     if not saved.fabrics:
         tell(headline(saved))
@@ -63,8 +63,9 @@ def _page(design: Design, path: str, unchecked: bool, front: str | None = None) 
 def _write_front(front: Front, path: str, output: str, other: str | None, unchecked: bool, pages: bool) -> int:
     """Write the page of a sweep or front as its file states it, after the pages of its points if they are asked for."""
     if other is not None:
-        hint = "leave --front out, or take a point of it with --point"
-        raise InputError([fault("--front", "", f"{path} is no design", other, hint=hint)])
+        raise refusal(
+            "--front", "", f"{path} is no design", other, hint="leave --front out, or take a point of it with --point"
+        )
     links = dict(_write_points(front, path, output, unchecked)) if pages else {}
     with told_of(path, *_OF_FRONT):
         ATTENDANT.draw()
@@ -77,7 +78,7 @@ def _write_front(front: Front, path: str, output: str, other: str | None, unchec
 def _write_points(front: Front, path: str, output: str, unchecked: bool) -> Iterator[tuple[int, str]]:
     """Write the pages of the points shown into a folder beside the front's page; yield their numbers and links."""
     if output == STANDARD_STREAM:
-        raise InputError([fault(PAGES_OPTION, "", "pages of points stand beside a file", output, hint="-o FRONT.html")])
+        raise refusal(PAGES_OPTION, "", "pages of points stand beside a file", output, hint="-o FRONT.html")
     folder = make_folder(Path(output).with_name(f"{PurePath(output).stem}-points"))
     for stale in folder.glob("[0-9]*.html"):
         stale.unlink()
@@ -90,13 +91,12 @@ def _write_points(front: Front, path: str, output: str, unchecked: bool) -> Iter
 
 def _check_ending(output: str) -> None:
     if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in PAGES:
-        raise InputError([fault(output, "", "a report is not written like this", allowed=", ".join(PAGES))])
+        raise refusal(output, "", "a report is not written like this", allowed=", ".join(PAGES))
 
 
 def _front(path: str, design: Design) -> Front:
     """Return the front; one of a case with another name is a mistake."""
     front = read_front(path)
     if front.case.name != design.case.name:
-        name = front.case.name
-        raise InputError([fault(path, "case.name", "the front is of another case", name, allowed=design.case.name)])
+        raise refusal(path, "case.name", "the front is of another case", front.case.name, allowed=design.case.name)
     return front

@@ -20,9 +20,8 @@ from fabopt.errors import (
     EXIT_DONE,
     EXIT_INFEASIBLE,
     EXIT_NO_ANSWER,
-    InputError,
     NoAnswerError,
-    fault,
+    refusal,
 )
 from fabopt.io.case import Inputs, read_inputs
 from fabopt.io.library import STANDARD_STREAM
@@ -60,10 +59,10 @@ class SolveRequest:
         """Read everything the case names; ``InputError`` lists all faults."""
         limit = self.time_limit_s
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
-            raise InputError([fault("--time-limit", "", "not a time", limit, allowed="more than 0 seconds")])
+            raise refusal("--time-limit", "", "not a time", limit, allowed="more than 0 seconds")
         looks = self.alternatives_s
         if looks is not None and not 0 <= looks < math.inf:
-            raise InputError([fault("--alternatives", "", "not a time", looks, allowed="0 seconds or more")])
+            raise refusal("--alternatives", "", "not a time", looks, allowed="0 seconds or more")
         return read_inputs(self.case, self.catalogs, self.price_changes or ())
 
     def design(self) -> Design:
@@ -257,9 +256,14 @@ def check_design(
 
     design = saved_design(path, point)
     if not design.fabrics and design.status in WITHOUT_DESIGN:
-        allowed = "a design that was found (status optimal or feasible)"
-        what, hint = "there is no design here to check", nearest_hint(design)
-        raise InputError([fault(path, "status", what, design.status, allowed=allowed, hint=hint)])
+        raise refusal(
+            path,
+            "status",
+            "there is no design here to check",
+            design.status,
+            allowed="a design that was found (status optimal or feasible)",
+            hint=nearest_hint(design),
+        )
     checks = tuple(verify(design))
     say(check_report(design, checks, again is not None, len(not_asked(design))))
     holds = bool(checks) and all(check.ok for check in checks)
@@ -282,8 +286,9 @@ def _is_proven_again(design: Design, request: SolveRequest) -> bool:
 
     catalog, found_whole = catalog_of_design(design, request.catalogs)
     if not found_whole:
-        hint = "name them with --catalog"
-        raise InputError([fault(request.case, "case.catalog", "not all catalogs of the case are found", hint=hint)])
+        raise refusal(
+            request.case, "case.catalog", "not all catalogs of the case are found", hint="name them with --catalog"
+        )
     again = request.solved(inputs_again(design, catalog, request.case))
     wrong = list(differences(design, again))
     for text in wrong:
@@ -297,8 +302,7 @@ def write_formulation(request: SolveRequest, output: str) -> None:
     """Write the integer program; standard output gets it as .lp."""
     ending = ".lp" if output == STANDARD_STREAM else PurePath(output).suffix.lower()
     if ending not in FORMULATION_ENDINGS:
-        allowed = ", ".join(FORMULATION_ENDINGS)
-        raise InputError([fault(output, "", "a formulation is not written like this", allowed=allowed)])
+        raise refusal(output, "", "a formulation is not written like this", allowed=", ".join(FORMULATION_ENDINGS))
     check_targets([output])
     inputs = request.inputs()
     from fabopt.solution.formulation_text import formulation_text

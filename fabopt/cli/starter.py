@@ -11,7 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.floor.racks import racks_needed, servers_per_rack
 from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.io.library import by_name, checkout, is_path
@@ -116,8 +116,13 @@ def _size(wanted: Starter, server: Server) -> str:
     if wanted.later is None:
         return _ONE_STAGE.format(gpus=wanted.gpus, servers=servers, gpus_each=server.gpus, first=max(1, servers // 4))
     if wanted.later % server.gpus:
-        allowed = f"a multiple of {server.gpus}, the GPUs of {server.id}"
-        raise InputError([fault("--later", "", "no number of whole servers", wanted.later, allowed=allowed)])
+        raise refusal(
+            "--later",
+            "",
+            "no number of whole servers",
+            wanted.later,
+            allowed=f"a multiple of {server.gpus}, the GPUs of {server.id}",
+        )
     later = wanted.later // server.gpus
     return _TWO_STAGES.format(servers=servers, later=later, months=wanted.months, gpus_each=server.gpus)
 

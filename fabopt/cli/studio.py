@@ -14,7 +14,7 @@ from fabopt.cli.newcomer import ANSWERS, NewCaseAnswers, Questions, Reading, T, 
 from fabopt.cli.output import say, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.starter import starter_text
-from fabopt.errors import EXIT_DONE, InputError, OutputError, fault
+from fabopt.errors import EXIT_DONE, InputError, OutputError, refusal
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import find_case, names, read_bytes
 from fabopt.schema.workload import PROFILES
@@ -27,10 +27,11 @@ PROTOCOLS = ("any", "ethernet", "infiniband")
 def run_studio(start: str | None, port: int, opens_browser: bool) -> int:
     """Serve the studio until a signal ends it."""
     if any(importlib.util.find_spec(name) is None for name in NEEDED):
-        hint = "install it: pip install 'fabopt[studio]'"
-        raise InputError([fault("studio", "", "Starlette and Uvicorn are not installed", hint=hint)])
+        raise refusal(
+            "studio", "", "Starlette and Uvicorn are not installed", hint="install it: pip install 'fabopt[studio]'"
+        )
     if not 0 <= port <= MOST_PORT:
-        raise InputError([fault("--port", "", "not a port", port, allowed=f"1 to {MOST_PORT}; 0 takes a free one")])
+        raise refusal("--port", "", "not a port", port, allowed=f"1 to {MOST_PORT}; 0 takes a free one")
     from fabopt.studio.server import Opened, Studio
 
     folder, opened = _begin(start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.server import Server
@@ -16,8 +16,11 @@ def fabrics_of_jobs(design: Design, format_name: str) -> list[FabricDesign]:
     fabrics = [fabric for role in ROLES for fabric in design.fabrics if fabric.role == role]
     if not fabrics:
         roles = ", ".join(f"{fabric.name}: {fabric.role}" for fabric in design.fabrics)
-        problem = f"jobs use fabrics of the roles {' and '.join(ROLES)}, and this design has none ({roles})"
-        raise InputError([fault(f"--to {format_name}", "", problem)])
+        raise refusal(
+            f"--to {format_name}",
+            "",
+            f"jobs use fabrics of the roles {' and '.join(ROLES)}, and this design has none ({roles})",
+        )
     return fabrics
 
 

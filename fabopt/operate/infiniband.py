@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import fault, refusal
 from fabopt.inspect.ibnetdiscover import discovered
 from fabopt.inspect.sightings import SeenEnd
 from fabopt.io.faults import refuse_any
@@ -178,11 +178,11 @@ def subnets_of(design: Design, plan: OperationPlan, discovery: str | None) -> li
     if not fabrics:
         called = ", ".join(fabric.name for fabric in design.fabrics)
         problem = f"OpenSM manages InfiniBand, and no fabric of this design is ({called}: ethernet)"
-        raise InputError([fault("--to opensm", "", problem)])
+        raise refusal("--to opensm", "", problem)
     ringed = [fabric.name for fabric in fabrics if not fabric.structure.has_switches]
     if ringed:
         problem = f"the servers of {', '.join(ringed)} are joined to each other, and there is no switch to route"
-        raise InputError([fault("--to opensm", "", problem)])
+        raise refusal("--to opensm", "", problem)
     return list(subnets_among(design, plan, fabrics, discovery))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import OperationPlan
 from fabopt.units import some
 
@@ -15,5 +15,9 @@ def require_names(format_name: str, plan: OperationPlan) -> None:
     """Refuse names of devices that no object of Kubernetes can have: small letters, digits, - and . only."""
     unfit = [device.name for device in plan.devices if not _OBJECT.fullmatch(device.name)]
     if unfit:
-        problem = f"{some(len(unfit), 'name')} of devices are none of Kubernetes, which takes small letters"
-        raise InputError([fault(f"--to {format_name}", "operate.names", problem, unfit[0])])
+        raise refusal(
+            f"--to {format_name}",
+            "operate.names",
+            f"{some(len(unfit), 'name')} of devices are none of Kubernetes, which takes small letters",
+            unfit[0],
+        )

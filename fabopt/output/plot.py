@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.library import write_whole
 from fabopt.output.charts.compose import together
 from fabopt.output.charts.style import FILE_PALETTE, png, svg
@@ -18,7 +18,7 @@ def plot_format(target: str) -> str:
     """Return the ending that says in which format a plot goes to ``target``; ``InputError`` for any other."""
     ending = PurePath(target).suffix.lower()
     if ending not in ENDINGS:
-        raise InputError([fault(target, "", "a plot is not written like this", allowed=", ".join(ENDINGS))])
+        raise refusal(target, "", "a plot is not written like this", allowed=", ".join(ENDINGS))
     return ending
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.network.graph.cut_off import NOWHERE, outside
 from fabopt.network.graph.distances import components
 from fabopt.network.graph.network import network_of
@@ -100,12 +100,12 @@ def lose(bench: Bench, answer: str, fabric: str | None, kind: str, name: str) ->
     (``2-0``); a feed, A or B, of all racks. Of several alike in a box the first.
     """
     if kind not in KINDS:
-        raise InputError([fault("kind", "", "this is not broken here", kind, allowed=", ".join(KINDS))])
+        raise refusal("kind", "", "this is not broken here", kind, allowed=", ".join(KINDS))
     whole = _whole(bench, answer)
     fabrics = [drawn.name for drawn in whole.design.fabrics]
     drawn = fabric or fabrics[0]
     if drawn not in fabrics:
-        raise InputError([fault("fabric", "", "no such fabric", fabric, allowed=", ".join(fabrics))])
+        raise refusal("fabric", "", "no such fabric", fabric, allowed=", ".join(fabrics))
     boxes = np.array(boxes_in_column(whole.design, whole.wiring, drawn))
     broken = _feed(whole, name) if kind == "feed" else _named(whole, boxes, fabrics.index(drawn), kind, name)
     losses = [_loss(whole, index, broken) for index in range(len(fabrics))]
@@ -160,7 +160,7 @@ def _named(whole: Whole, boxes: Ints, fabric: int, kind: str, name: str) -> Brok
                 lost[row], what = True, devices.name[row]
                 break
     if not lost.any() and not parted.any():
-        raise InputError([fault("name", "", f"the design has no such {kind}", name)])
+        raise refusal("name", "", f"the design has no such {kind}", name)
     return Broken(what, lost, parted)
 
 
@@ -175,10 +175,10 @@ def _feed(whole: Whole, name: str) -> Broken:
     """
     evidence, devices = whole.cablings[0].fabric.evidence, whole.wiring.devices
     if not any(devices.rack):
-        raise InputError([fault("kind", "", "feeds are of racks, and the case has no floor", hint="give `site.floor`")])
+        raise refusal("kind", "", "feeds are of racks, and the case has no floor", hint="give `site.floor`")
     feeds = FEEDS[: evidence.case.site.rack_rules.feeds]
     if name not in feeds:
-        raise InputError([fault("name", "", "racks have no such feed", name, allowed=", ".join(feeds))])
+        raise refusal("name", "", "racks have no such feed", name, allowed=", ".join(feeds))
     used, limit_w = most_milliwatts(whole.cablings[0].cabled), evidence.plan.floor.usable_power_w
     over = {rack for rack, power in used.items() if limit_w is not None and power > milliwatts(limit_w)}
     single = {evidence.server.id} if evidence.server.power_supplies == 1 else set()

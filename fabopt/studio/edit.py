@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, InputError, refusal
 from fabopt.io.case import Inputs, inputs_from_text
 from fabopt.io.catalog import read_catalog
 from fabopt.io.keys import key_path as path_of
@@ -41,7 +41,7 @@ def edited(text: str, key: str, value: Any) -> str:
     """
     content = parse_yaml(text.encode("utf-8", "replace"), FILE, CASE) if text.strip() else {}
     if not isinstance(content, dict):
-        raise InputError([fault(FILE, "", "a case has keys with values")])
+        raise refusal(FILE, "", "a case has keys with values")
     if "fabrics" not in content and key.startswith(("fabrics.", "fabrics[")):
         # the one that a case has which names none is written down
         filled = {**content, "fabrics": [{"name": fabric.name} for fabric in Case.model_fields["fabrics"].default]}
@@ -49,13 +49,13 @@ def edited(text: str, key: str, value: Any) -> str:
         return text if fabrics == filled["fabrics"] else edited(text, "fabrics", fabrics)
     steps = steps_of(key, content)
     if not steps or isinstance(steps[0], int):
-        raise InputError([fault(FILE, "", "no key is named", key, hint="name one, as `fabrics[0].planes`")])
+        raise refusal(FILE, "", "no key is named", key, hint="name one, as `fabrics[0].planes`")
     wanted = _changed(content, steps, value)
     if wanted == content:
         return text
     result = _Text(text).changed(steps, value, content)
     if parse_yaml(result.encode(), FILE, CASE) != wanted:
-        raise InputError([fault(FILE, key, "this cannot be changed here", hint="change the text itself")])
+        raise refusal(FILE, key, "this cannot be changed here", hint="change the text itself")
     return result
 
 
@@ -68,7 +68,7 @@ def steps_of(key: str, content: Any) -> Steps:
         return tuple(steps)
     path = path_of(key, content)
     if isinstance(path, Fault):
-        raise InputError([fault(FILE, key, path.problem, allowed=path.allowed, hint=path.hint)])
+        raise refusal(FILE, key, path.problem, allowed=path.allowed, hint=path.hint)
     return path
 
 
@@ -80,7 +80,7 @@ def _changed(content: Any, steps: Steps, value: Any) -> Any:
     if isinstance(step, int):
         entries = list(content) if isinstance(content, list) else []
         if step > len(entries) or (step == len(entries) and value is None):
-            raise InputError([fault(FILE, f"[{step}]", "the list has no such entry")])
+            raise refusal(FILE, f"[{step}]", "the list has no such entry")
         if not rest and value is None:
             return [*entries[:step], *entries[step + 1 :]]
         own = entries[step] if step < len(entries) else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from fabopt.errors import InputError, OutputError, fault
+from fabopt.errors import OutputError, refusal
 from fabopt.io.library import DEVICE, YAML_ENDINGS, is_device, make_folder
 
 if sys.platform != "win32":
@@ -42,10 +42,15 @@ def below(folder: Path, name: str, endings: Sequence[str]) -> Path:
             refused = DEVICE
         else:
             return path
-    hint = (
-        f"start it there: `fabopt studio {os.path.dirname(name) or '.'}`" if refused.startswith("this is out") else ""
+    raise refusal(
+        name,
+        "",
+        refused,
+        allowed=f"files ending in {', '.join(endings)}",
+        hint=f"start it there: `fabopt studio {os.path.dirname(name) or '.'}`"
+        if refused.startswith("this is out")
+        else "",
     )
-    raise InputError([fault(name, "", refused, allowed=f"files ending in {', '.join(endings)}", hint=hint)])
 
 
 def kept_in(folder: Path, kind: str) -> Path:

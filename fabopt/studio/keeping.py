@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.inspect.differences.compare import contrast
 from fabopt.inspect.differences.sides import whole
 from fabopt.io.design import read_design
@@ -27,11 +27,16 @@ PIN = "pin:"
 
 def _pin(bench: Bench, name: str) -> Path:
     if NAME.fullmatch(name) is None or name.endswith((".", " ")):
-        allowed = "up to 60 letters, digits, spaces, dots, _ and -, the first a letter or digit"
-        raise InputError([fault("name", "", "a pin has no such name", name, allowed=allowed)])
+        raise refusal(
+            "name",
+            "",
+            "a pin has no such name",
+            name,
+            allowed="up to 60 letters, digits, spaces, dots, _ and -, the first a letter or digit",
+        )
     path = kept_in(bench.folder, "pins") / f"{name}.json"
     if any(one.is_symlink() or is_device(one) for one in (path, path.with_suffix(".yaml"))):
-        raise InputError([fault("name", "", "this pin is a link or a device", name)])
+        raise refusal("name", "", "this pin is a link or a device", name)
     return path
 
 
@@ -73,7 +78,7 @@ def unpin(bench: Bench, name: str) -> Message:
     """Forget a pin."""
     path = _pin(bench, name)
     if not path.is_file():
-        raise InputError([fault("pin", "", "there is no such pin", name)])
+        raise refusal("pin", "", "there is no such pin", name)
     path.unlink()
     path.with_suffix(".yaml").unlink(missing_ok=True)
     return {}
@@ -96,7 +101,7 @@ def compare(bench: Bench, first: str, second: str) -> Message:
 def _named(bench: Bench, name: str) -> Design:
     design = read_design(_pin(bench, name.removeprefix(PIN))) if name.startswith(PIN) else design_of(bench, name)
     if not design.fabrics:
-        raise InputError([fault("answer", "", "there is no design here to compare", name)])
+        raise refusal("answer", "", "there is no design here to compare", name)
     return design
 
 

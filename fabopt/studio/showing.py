@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from fabopt.errors import CheckError, InputError, fault
+from fabopt.errors import CheckError, refusal
 from fabopt.io.catalog import read_catalog
 from fabopt.io.design import design_in, read_design
 from fabopt.io.library import write_whole
@@ -49,7 +49,7 @@ def design_of(bench: Bench, answer: str) -> Design:
     """Return the design of an answer; ``InputError`` if there is none of this name."""
     path = Path(bench.answers) / f"{answer}.json"
     if ANSWER.fullmatch(answer) is None or not path.is_file():
-        raise InputError([fault("answer", "", "there is no such answer any more", answer, hint="solve its case again")])
+        raise refusal("answer", "", "there is no such answer any more", answer, hint="solve its case again")
     return _read(path)
 
 
@@ -62,11 +62,10 @@ def wiring(bench: Bench, answer: str) -> Wiring:
     """Return the wiring of an answer; ``InputError`` for one without, or with more links than are listed."""
     design = shown(bench, answer)
     if not design.fabrics:
-        raise InputError([fault("answer", "", "there is no design here")])
+        raise refusal("answer", "", "there is no design here")
     links = sum(row.count for fabric in design.fabrics for row in fabric.links)
     if links > MOST_LINKS:
-        what = "its links are too many to be drawn"
-        raise InputError([fault("answer", "", what, links, allowed=f"1 to {MOST_LINKS:,} links")])
+        raise refusal("answer", "", "its links are too many to be drawn", links, allowed=f"1 to {MOST_LINKS:,} links")
     return wiring_of(design)
 
 
@@ -132,7 +131,7 @@ def drawing(bench: Bench, answer: str, fabric: str | None = None) -> Message:
     """Return the drawing of a fabric, the first where none is named, as SVG with the names of its devices."""
     sheets = in_column(shown(bench, answer), wiring(bench, answer))
     if fabric is not None and fabric not in sheets:
-        raise InputError([fault("answer", "", "no such fabric", fabric, allowed=", ".join(sheets))])
+        raise refusal("answer", "", "no such fabric", fabric, allowed=", ".join(sheets))
     return {"svg": svg(sheets[fabric or next(iter(sheets))], is_inline=True)}
 
 
@@ -140,7 +139,7 @@ def floor(bench: Bench, answer: str) -> Message:
     """Return the floor row by row, and the devices of every rack."""
     view = floor_view(shown(bench, answer), wiring(bench, answer))
     if view is None:
-        raise InputError([fault("answer", "", "the case has no floor", hint="give `site.floor`")])
+        raise refusal("answer", "", "the case has no floor", hint="give `site.floor`")
     return asdict(view)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.explain.relaxation import halfway, nearest
 from fabopt.io.case import Inputs
 from fabopt.io.keys import content_of, key_path, value_at, with_change
@@ -220,7 +220,7 @@ def _slider(bench: Bench, text: str, path: str | None, prices: Mapping[str, floa
     dotted = ".".join(map(str, steps_of(key, content)))
     now, name = value_at(content, dotted), dotted.rpartition(".")[2]
     if isinstance(now, str | bool):
-        raise InputError([fault(key, "", "this is no number that slides", now)])
+        raise refusal(key, "", "this is no number that slides", now)
     start = _taken_of(optimize.solve(inputs, clock=bench.clock, alternatives_s=0), dotted) if now is None else now
     with_change(inputs, {dotted: start})
     usual = next((numbers for word, numbers in USUAL_VALUES.items() if word in name), None)

@@ -18,9 +18,8 @@ from fabopt.errors import (
     EXIT_DONE,
     EXIT_INFEASIBLE,
     EXIT_NO_ANSWER,
-    InputError,
     did_you_mean,
-    fault,
+    refusal,
 )
 from fabopt.inspect.why_not import why_not as why_products_not
 from fabopt.io.case import Inputs
@@ -131,7 +130,7 @@ def why_not(
     known = {product.id for product in products(inputs.catalog)}
     id_ = meant_id(part, inputs.catalog)
     if id_ not in known:
-        raise InputError([fault("part", "", "the catalog has no such product", part, hint=did_you_mean(part, known))])
+        raise refusal("part", "", "the catalog has no such product", part, hint=did_you_mean(part, known))
     told = next(iter(why_products_not(inputs, [id_], Settings(), bench.clock)))
     return {"words": why_not_line(told), "verdict": told.verdict, "dearer": told.dearer, "below_usd": told.below_usd}
 
@@ -181,7 +180,7 @@ def sweep(
     """Solve a case at values of a key, or of the budget, in as many processes as a front."""
     inputs = inputs_of(bench, text, path, prices)
     if not 0 < len(values) <= MOST_VALUES:
-        raise InputError([fault("values", "", "a sweep has points", len(values), allowed=f"1 to {MOST_VALUES}")])
+        raise refusal("values", "", "a sweep has points", len(values), allowed=f"1 to {MOST_VALUES}")
     listed = ",".join(map(str, values))
     grid = sweeps.grid_of(inputs, *((listed, []) if over == "budget" else (None, [f"{over}={listed}"])))
     empty = sweeps.empty_front(inputs, grid)

@@ -16,7 +16,7 @@ from typing import Any
 
 from fabopt.design.bill import KIND_OF
 from fabopt.design.build import dump
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.faults import refuse_any
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks, marked_csv
 from fabopt.output.export.orders import body_of, orderable, seller_of
@@ -46,9 +46,7 @@ def bill_format(target: str) -> str:
     """Return the ending that says in which format to write a bill to ``target``; standard output (``-``) is CSV."""
     ending = ".csv" if target == "-" else PurePath(target).suffix.lower()
     if ending not in ENDINGS:
-        raise InputError(
-            [fault(target, "", "a bill of materials is not written like this", allowed=", ".join(ENDINGS))]
-        )
+        raise refusal(target, "", "a bill of materials is not written like this", allowed=", ".join(ENDINGS))
     return ending
 
 
@@ -184,7 +182,7 @@ def _of_design(named: NamedBook, catalog: Catalog, known: set[str]) -> PriceBook
     """A book's prices for the products of a design, without those of other products."""
     prices = {part: price for part, price in named.book.prices.items() if part in known}
     if not prices:
-        raise InputError([fault(named.name, "prices", "none of these products is in the design")])
+        raise refusal(named.name, "prices", "none of these products is in the design")
     book = named.book.model_copy(update={"prices": prices, "terms": {}})
     refuse_any(check_price_book(book, named.name, "prices.", catalog))
     return book

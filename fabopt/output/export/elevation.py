@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.floor.plan import FloorPlan
 from fabopt.floor.rack_rules import KeptUnits, in_whole_rack, kept_places, rack_limits
 from fabopt.output.export.orders import code_of
@@ -183,9 +183,12 @@ def elevation_of(design: Design, wiring: Wiring) -> Elevation:
     faces = list(faces_of(design, wiring))
     devices = _devices_by_rack(wiring, device_power_w(embedded, wiring), _most_w(embedded, wiring), later, faces)
     if floor is None or not devices:
-        problem = "there are no racks to draw: the case has no floor plan"
-        hint = "`site.floor` in the case says where racks are; solve it again with one"
-        raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
+        raise refusal(
+            design.case.name,
+            "site.floor",
+            "there are no racks to draw: the case has no floor plan",
+            hint="`site.floor` in the case says where racks are; solve it again with one",
+        )
     for rack, panel in _panels(embedded):
         devices[rack].append(panel)
     plan = FloorPlan(floor)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 from typing import TypeAlias
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
@@ -35,8 +35,11 @@ def files_of(asked: Exported) -> Files:
     design, plan = asked.design, asked.plan
     switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "eos"]
     if not switches:
-        problem = "no switch of this design runs EOS; `operate.systems` of the case says what runs on a product"
-        raise InputError([fault("--to eos", "", problem)])
+        raise refusal(
+            "--to eos",
+            "",
+            "no switch of this design runs EOS; `operate.systems` of the case says what runs on a product",
+        )
     embedded = Embedded(design)
     lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
     configs = (

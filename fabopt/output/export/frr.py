@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.parts.switches import lanes_of_slower
@@ -32,8 +32,9 @@ def files_of(asked: Exported) -> Files:
     plan = asked.plan
     routers = [device for device in plan.devices if device.asn]
     if not routers:
-        problem = "no switch of this design routes: FRR is for fabrics of Ethernet that are not out-of-band"
-        raise InputError([fault("--to frr", "", problem)])
+        raise refusal(
+            "--to frr", "", "no switch of this design routes: FRR is for fabrics of Ethernet that are not out-of-band"
+        )
     embedded = Embedded(asked.design)
     return {
         f"{router.name}.conf": chain(

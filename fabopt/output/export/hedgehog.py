@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault, refusal
 from fabopt.io.faults import refuse_any
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.operate.refusals import require_names
@@ -30,7 +30,7 @@ def files_of(asked: Exported) -> Files:
     plan = asked.plan
     names = list(dict.fromkeys(network.fabric for network in plan.networks if network.routed))
     if not names:
-        raise InputError([fault("--to hedgehog", "", "Hedgehog runs Ethernet, and no switch of this design routes")])
+        raise refusal("--to hedgehog", "", "Hedgehog runs Ethernet, and no switch of this design routes")
     links = {name: [link for link in plan.links if link.fabric == name] for name in names}
     faults = [problem for name in names for problem in _faults(plan, name, links[name])]
     refuse_any(faults)

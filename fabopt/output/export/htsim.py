@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import NamedLink, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.simulated import NS_PER_METRE, SimulatedFabric, simulated_fabrics
@@ -46,8 +46,7 @@ def files_of(asked: Exported) -> Files:
         try:
             files[f"{fabric.fabric.name}.topo"] = list(topology_lines(plan, fabric))
         except _UnsayableError as error:
-            problem = f"{fabric.fabric.name} cannot be said in htsim's words: {error}"
-            raise InputError([fault("--to htsim", "", problem)]) from None
+            raise refusal("--to htsim", "", f"{fabric.fabric.name} cannot be said in htsim's words: {error}") from None
     return files
 
 

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export.formats import Exported, Files
@@ -41,8 +41,12 @@ def files_of(asked: Exported) -> Files:
         {value for fabric in fabrics for own in fabric.labels.values() for value in own.values() if _is_long(value)}
     )
     if long:
-        problem = f"Kubernetes takes labels of at most {_LONGEST} letters, and {len(long)} would be longer"
-        raise InputError([fault("--to kubernetes", "", problem, long[0])])
+        raise refusal(
+            "--to kubernetes",
+            "",
+            f"Kubernetes takes labels of at most {_LONGEST} letters, and {len(long)} would be longer",
+            long[0],
+        )
     return {TOPOLOGY: topology_lines(plan, fabrics), LABELS: label_lines(plan, fabrics)}
 
 

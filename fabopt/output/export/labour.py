@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabopt.design.bill import order_date
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.frames import frame_as_is
 from fabopt.output.export.sheets import csv_file
@@ -21,8 +21,12 @@ def files_of(asked: Exported) -> Files:
     design = asked.design
     rows = work_rows(design)
     if not rows:
-        hint = "add `site.labour` with `usd_per_hour` and `minutes` to the case, and solve it again"
-        raise InputError([fault("--to", "", "the case has no `site.labour`, so there are no tasks to list", hint=hint)])
+        raise refusal(
+            "--to",
+            "",
+            "the case has no `site.labour`, so there are no tasks to list",
+            hint="add `site.labour` with `usd_per_hour` and `minutes` to the case, and solve it again",
+        )
     start = design.case.content.get("start")
     table: list[tuple[object, ...]] = []
     for row in rows:

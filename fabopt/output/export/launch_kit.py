@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.simulated import SimulatedFabric, simulated_fabrics
@@ -64,7 +64,7 @@ def files_of(asked: Exported) -> Files:
             links = list(_host_links(fabric, planes, scheme))
             version = ip_version(links, scheme)
         except LaunchKitError as error:
-            raise InputError([fault(f"--to {FOLDER}", "", f"{name} cannot be said to the kit: {error}")]) from None
+            raise refusal(f"--to {FOLDER}", "", f"{name} cannot be said to the kit: {error}") from None
         files[f"{name}-topology.json"] = topology_lines(fabric, links)
         files[f"{name}-profile.yaml"] = profile_lines(plan, name, links, (planes, scheme, version))
     return files

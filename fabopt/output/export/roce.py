@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.lossless import LosslessPort, LosslessSwitch, lossless_switches
 from fabopt.operate.model import NamedDevice, OperationPlan
 from fabopt.output.export.formats import Exported, Files
@@ -23,8 +23,11 @@ def files_of(asked: Exported) -> Files:
     plan = asked.plan
     switches = list(lossless_switches(asked.design, plan))
     if not switches:
-        problem = "RoCE is for fabrics of Ethernet with RDMA (compute, storage, or with `roce`), and none is here"
-        raise InputError([fault("--to roce", "", problem)])
+        raise refusal(
+            "--to roce",
+            "",
+            "RoCE is for fabrics of Ethernet with RDMA (compute, storage, or with `roce`), and none is here",
+        )
     return {FILE: roce_lines(plan, switches)}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import NamedLink
 from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.simulated import SimulatedFabric, link_line, simulated_fabrics
@@ -81,7 +81,7 @@ def _require(fabric: SimulatedFabric, server: Server) -> None:
     elif nics % server.gpus:
         problem = f"SimAI gives each GPU NICs of its own, and {some(server.gpus, 'GPU')} share {some(nics, 'NIC')}"
     if problem:
-        raise InputError([fault("--to simai", "", problem)])
+        raise refusal("--to simai", "", problem)
 
 
 def topology_lines(nodes: _Nodes) -> Iterator[str]:

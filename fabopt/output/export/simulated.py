@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, OperationPlan
 from fabopt.schema.design import Design, FabricDesign
 
@@ -30,8 +30,9 @@ def simulated_fabrics(design: Design, plan: OperationPlan, format_name: str) -> 
     fabrics = [fabric for fabric in design.fabrics if fabric.role == "compute"]
     if not fabrics:
         called = ", ".join(f"{fabric.name}: {fabric.role}" for fabric in design.fabrics)
-        problem = f"simulators are told compute fabrics, and this design has none ({called})"
-        raise InputError([fault(f"--to {format_name}", "", problem)])
+        raise refusal(
+            f"--to {format_name}", "", f"simulators are told compute fabrics, and this design has none ({called})"
+        )
     return [_simulated(plan, fabric) for fabric in fabrics]
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.floor.fill import PER_MM2, SIDES, room_of, section_of
 from fabopt.floor.racks import height_m
 from fabopt.floor.routes import TrayRoutes
@@ -111,9 +111,12 @@ def tray_table(design: Design, wiring: Wiring) -> Frame:
     """
     embedded = Embedded(design)
     if not embedded.case.site.has_floor:
-        problem = "there are no trays: the case has no floor plan"
-        hint = "`site.floor` in the case says where racks and trays are; solve it again with one"
-        raise InputError([fault(design.case.name, "site.floor", problem, hint=hint)])
+        raise refusal(
+            design.case.name,
+            "site.floor",
+            "there are no trays: the case has no floor plan",
+            hint="`site.floor` in the case says where racks and trays are; solve it again with one",
+        )
     legs = list(placed_legs(embedded, wiring))
     rows = [
         section.row(embedded.plan.floor, rank)

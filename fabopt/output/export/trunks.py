@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.frames import Frame, frame_of
 from fabopt.output.export.sheets import csv_file
@@ -47,9 +47,12 @@ def cabling_of(design: Design, wiring: Wiring) -> StructuredCabling:
         laid = structured_of(design, whole)
         return laid if len(whole.links.a) == len(wiring.links.a) else _cut(laid, whole, wiring)
     except ValueError as error:
-        problem = f"the trunks do not hold their links: {error}"
-        hint = "`fabopt check` says which; solve the case again"
-        raise InputError([fault(design.case.name, "structured", problem, hint=hint)]) from None
+        raise refusal(
+            design.case.name,
+            "structured",
+            f"the trunks do not hold their links: {error}",
+            hint="`fabopt check` says which; solve the case again",
+        ) from None
 
 
 def _cut(laid: StructuredCabling, whole: Wiring, wiring: Wiring) -> StructuredCabling:
@@ -71,9 +74,12 @@ def laid_of(design: Design, wiring: Wiring, stage: int | None) -> StructuredCabl
     """The panels of a design, and its trunks at a stage (None: the last); ``InputError`` where it has none."""
     laid = cabling_of(design, wiring)
     if not laid.trunks:
-        problem = "there are no trunks and panels: every link is a cable from port to port"
-        hint = "`site.cabling: structured` in the case asks for them; solve it again with that"
-        raise InputError([fault(design.case.name, "site.cabling", problem, hint=hint)])
+        raise refusal(
+            design.case.name,
+            "site.cabling",
+            "there are no trunks and panels: every link is a cable from port to port",
+            hint="`site.cabling: structured` in the case asks for them; solve it again with that",
+        )
     last = len(design.stages) if stage is None else stage
     there = (trunk for trunk in laid.trunks if trunk.stage <= last)
     panels = tuple(panel for panel in laid.panels if panel.stage <= last)

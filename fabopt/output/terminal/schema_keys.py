@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined, to_jsonable_python
 
-from fabopt.errors import InputError, did_you_mean, fault, nearest
+from fabopt.errors import did_you_mean, nearest, refusal
 from fabopt.io.library import checkout_or_package, data_folder, read_bytes, shown
 from fabopt.io.schema_types import ENTRY, OWN_WORD, branches, entries
 from fabopt.io.text import parse_yaml
@@ -96,8 +96,13 @@ def key_lines(kind: str, wanted: str) -> Iterator[str]:
     if not words or not places:
         last = nearest(words[-1] if words else "", list(dict.fromkeys(key.names[-1] for key in keys)))
         close = (nearest(wanted, [key.path for key in keys]) or last) if len(words) > 1 else last
-        hint = f"did you mean `{close}`?" if close else f"`fabopt schema {kind}` prints all keys"
-        raise InputError([fault("KEY", "", f"a {kind} has no such key", wanted, hint=hint)])
+        raise refusal(
+            "KEY",
+            "",
+            f"a {kind} has no such key",
+            wanted,
+            hint=f"did you mean `{close}`?" if close else f"`fabopt schema {kind}` prints all keys",
+        )
     if len({key.path for key in places}) > MOST_SHOWN:
         yield f"{len(places)} keys of a {kind} are called {words[-1]}; say which:"
         yield from (line for key in places for line in _wrapped(f"{key.path}: {key.sentence}"))
@@ -297,8 +302,9 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 def kind_of_file(kind: str) -> type[BaseModel]:
     """Return the class that reads a kind of file; ``InputError`` for an unknown kind."""
     if kind not in SCHEMAS:
-        hint = did_you_mean(kind, SCHEMAS)
-        raise InputError([fault("KIND", "", "no such kind of file", kind, allowed=", ".join(SCHEMAS), hint=hint)])
+        raise refusal(
+            "KIND", "", "no such kind of file", kind, allowed=", ".join(SCHEMAS), hint=did_you_mean(kind, SCHEMAS)
+        )
     return SCHEMAS[kind]
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fabopt.design.points import Said, gathered, spread
-from fabopt.errors import Fault, InputError, LostOutputError, NoAnswerError, OutputError, fault
+from fabopt.errors import Fault, InputError, LostOutputError, NoAnswerError, OutputError, fault, refusal
 from fabopt.io.design import parse_json, read_front
 from fabopt.io.faults import Model, document_of, refuse_any
 from fabopt.io.journal import SUFFIX, Journal, journal_path, whole_lines
@@ -132,9 +132,12 @@ def _clear(journal: Journal) -> None:
     before = of_journal(journal)
     if before is not None and entries(before):
         file = shown(journal.path)
-        what = f"{some(len(entries(before)), 'point')} of a run that was cut short"
-        hint = f"go on from there with --resume {file}, or remove the file"
-        raise InputError([fault(file, "", what, hint=hint)])
+        raise refusal(
+            file,
+            "",
+            f"{some(len(entries(before)), 'point')} of a run that was cut short",
+            hint=f"go on from there with --resume {file}, or remove the file",
+        )
     journal.forget_after(0)
 
 

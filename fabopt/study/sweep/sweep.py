@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from fabopt.design.build import case_record
 from fabopt.design.points import gathered, spread
-from fabopt.errors import Fault, InputError, NoAnswerError, fault
+from fabopt.errors import Fault, NoAnswerError, fault, refusal
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse_any
 from fabopt.io.keys import KeyPath, all_changed, content_of, key_path
@@ -138,7 +138,7 @@ def grid_of(inputs: Inputs, budget: str | None, over: Sequence[str]) -> Grid:
     refuse_any(faults)
     grid = Grid(None if budgets is None else tuple(budgets), keys, values)
     if grid.size > MOST_POINTS:
-        raise InputError([fault("--over", "", "too many points", grid.size, allowed=f"up to {MOST_POINTS:,}")])
+        raise refusal("--over", "", "too many points", grid.size, allowed=f"up to {MOST_POINTS:,}")
     points = all_changed(inputs, content, [cell.values for cell in grid.cells() if cell.values])
     limited = (limited_cables(point.case, inputs.case_file, what) for point in points if budget is not None)
     refuse_any(list(dict.fromkeys(chain.from_iterable(limited))))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from fabopt.errors import FaboptError, InputError, NoAnswerError, fault
+from fabopt.errors import FaboptError, NoAnswerError, refusal
 from fabopt.program.copies import POLL_S, can_fork, in_processes, start_as_copy
 from fabopt.program.settings import Clock, Settings, StoppedError, unbroken
 from fabopt.schema.design import FrontPoint
@@ -163,8 +163,9 @@ def _client(address: str) -> Any:
         # an optional extra, which says nothing of its types
         from distributed import Client
     except ImportError:
-        hint = "install it: pip install 'fabopt[dask]'"
-        raise InputError([fault("--dask", "", "Dask is not installed", address, hint=hint)]) from None
+        raise refusal(
+            "--dask", "", "Dask is not installed", address, hint="install it: pip install 'fabopt[dask]'"
+        ) from None
     for name in ("distributed", "distributed.client"):
         # what is wrong is said here, in a sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -172,9 +173,13 @@ def _client(address: str) -> Any:
     try:
         return connect(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError, TimeoutError):
-        allowed = "the address of a running scheduler, such as tcp://host:8786"
-        problem = f"no Dask scheduler answered within {CONNECT_S} seconds"
-        raise InputError([fault("--dask", "", problem, address, allowed=allowed)]) from None
+        raise refusal(
+            "--dask",
+            "",
+            f"no Dask scheduler answered within {CONNECT_S} seconds",
+            address,
+            allowed="the address of a running scheduler, such as tcp://host:8786",
+        ) from None
 
 
 def _result(future: Any) -> Sequence[FrontPoint]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.output.words import printable
 from fabopt.schema.base import parse_split
 from fabopt.schema.product import Cage
@@ -96,7 +96,7 @@ VERSIONS = {
 def version_of(name: str) -> Version:
     """Return a release by its name; ``InputError`` for one that files are not written for."""
     if name not in VERSIONS:
-        raise InputError([fault("--netbox", "", "no files for this release", name, allowed=", ".join(VERSIONS))])
+        raise refusal("--netbox", "", "no files for this release", name, allowed=", ".join(VERSIONS))
     return VERSIONS[name]
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain, count
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from unicodedata import combining, normalize
@@ -166,6 +167,12 @@ def beats(numbers: Sequence[float], others: Sequence[float]) -> bool:
 def ceil_decimetres(metres: float) -> float:
     """A length in whole decimetres, up."""
     return ceil(round(metres * 10, 6)) / 10
+
+
+def free_name(stem: str, is_taken: Callable[[str], bool]) -> str:
+    """``stem``, or the first of ``stem-2``, ``stem-3`` and so on that is free."""
+    names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+    return next(name for name in names if not is_taken(name))
 
 
 def as_name(text: str) -> str:

@@ -28,6 +28,7 @@ from fabopt.io.spellings import PROTOCOLS, loose
 from fabopt.output.terminal.schema_keys import schema_file
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.workload import PROFILES
+from fabopt.units import free_name
 
 T = TypeVar("T")
 _INDENT = " " * 5
@@ -112,7 +113,7 @@ def _case(
     while True:
         wanted = starter_of(questions, reading, catalogs)
         folder = Path() if target in (None, STANDARD_STREAM) else Path(str(target)).parent
-        wanted = replace(wanted, name=name or free_name(wanted.gpus), folder=folder)
+        wanted = replace(wanted, name=name or pod_name(wanted.gpus), folder=folder)
         try:
             return wanted, starter_text(wanted)
         except InputError as error:
@@ -336,13 +337,9 @@ def _wrong(option: str, problem: str, value: Any, allowed: str = "", hint: str =
     return refusal(option, "", problem, value, allowed=allowed, hint=hint)
 
 
-def free_name(gpus: int, folder: Path = Path()) -> str:
+def pod_name(gpus: int, folder: Path = Path()) -> str:
     """A name of which there is no file yet in a folder."""
-    name, number = f"pod-{gpus}", 1
-    while (folder / f"{name}.yaml").exists():
-        number += 1
-        name = f"pod-{gpus}-{number}"
-    return name
+    return free_name(f"pod-{gpus}", lambda name: (folder / f"{name}.yaml").exists())
 
 
 def _show(target: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fabopt.cli.newcomer import ANSWERS, NewCaseAnswers, Questions, Reading, T, free_name, question_of, starter_of
+from fabopt.cli.newcomer import ANSWERS, NewCaseAnswers, Questions, Reading, T, pod_name, question_of, starter_of
 from fabopt.cli.output import say, tell
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.starter import starter_text
@@ -85,7 +85,7 @@ def case_of_answers(answers: Mapping[str, str], folder: Path) -> str:
     try:
         wanted = starter_of(Questions(NewCaseAnswers(**known), False), _reading(), ())
         # the folder may be sent on, so that no path of this machine is written
-        return starter_text(replace(wanted, name=free_name(wanted.gpus, folder), folder=folder, schema=None))
+        return starter_text(replace(wanted, name=pod_name(wanted.gpus, folder), folder=folder, schema=None))
     except InputError as error:
         faults = [replace(wrong, file="answers", path=question_of(wrong) or "") for wrong in error.faults]
         raise InputError(faults) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -91,6 +91,10 @@ class NamedLink(NamedTuple):
     subnet: str
 
 
+# Ports of a device, each with the one that it is joined to, and their link.
+Ends: TypeAlias = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
+
+
 class NamedNetwork(NamedTuple):
     """A fabric, or a logical fabric on its switches. ``vlan`` 0 and ``vrf`` empty where it has none.
 
@@ -154,23 +158,23 @@ class OperationPlan:
     @cached_property
     def ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
         """Ports with their links by the device's row, in the order of links."""
-        return self._by_device(self.links)
+        return {row: [(port, link) for port, _, link in ends] for row, ends in self._by_device(self.links).items()}
 
     @cached_property
-    def configured_ports(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
+    def configured_ports(self) -> Mapping[int, Ends]:
         """Ports in the configuration of a switch, by the device's row: those of peer links are left out."""
         return self._by_device([link for link in self.links if link.kind != KINDS[OF_PEERS]])
 
     @cached_property
-    def vrf_ports_at(self) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
+    def vrf_ports_at(self) -> Mapping[int, Ends]:
         """Subinterfaces of VRFs by the switch's row, in the order of links."""
         return self._by_device(self.vrf_links)
 
-    def _by_device(self, links: Sequence[NamedLink]) -> Mapping[int, Sequence[tuple[NamedPort, NamedLink]]]:
-        ports: dict[int, list[tuple[NamedPort, NamedLink]]] = {device.row: [] for device in self.devices}
+    def _by_device(self, links: Sequence[NamedLink]) -> Mapping[int, Ends]:
+        ports: dict[int, list[tuple[NamedPort, NamedPort, NamedLink]]] = {device.row: [] for device in self.devices}
         for link in links:
-            ports[link.a.device].append((link.a, link))
-            ports[link.b.device].append((link.b, link))
+            ports[link.a.device].append((link.a, link.b, link))
+            ports[link.b.device].append((link.b, link.a, link))
         return ports
 
     def vrfs_of(self, switch: NamedDevice) -> list[NamedNetwork]:

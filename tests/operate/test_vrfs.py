@@ -76,7 +76,7 @@ def test_frr_has_a_session_of_the_vrf_on_every_link(rails: bool, tmp_path: Path)
             rest, _, of_vrf = texts[device.name].partition(f"router bgp {device.asn} vrf storage\n")
             sessions = set(re.findall(r"neighbor (\S+) peer-group fabric$", of_vrf, re.M))
             assert len(sessions) == counts[device.row] > 0
-            far = {plan.device_at[plan.other(port, link).device].name for port, link in plan.vrf_ports_at[device.row]}
+            far = {plan.device_at[other.device].name for _, other, _ in plan.vrf_ports_at[device.row]}
             assert sessions <= set().union(*(own[name] for name in far)) and not sessions & own[device.name]
             # nothing of the VRF is in the table of no VRF, and no route of it is looked up there
             plain = set(re.findall(r"^interface \S+\n .*\n ip address (\S+)/\d+$", rest, re.M))

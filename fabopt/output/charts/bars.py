@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from fabopt.output.charts.points import Quantity
 from fabopt.output.charts.style import KINDS, WIDTH, Palette, Spec
@@ -11,13 +12,13 @@ from fabopt.schema.design import Number
 
 HEIGHT = 240
 _COST = Quantity("capex_usd")
+BAR: Final = {"type": "bar", "width": {"band": 0.62}}
 # Bars with room for their total above them.
 _MOST_WITH_TOTAL = 16
 
 
 def cost_bars(bars: Sequence[tuple[str, Mapping[str, Number]]], palette: Palette, along: str) -> Spec:
     """Return bars, each a name and its dollars by kind; ``along``: the title of the names. A bar may be empty."""
-    names = [name for name, _ in bars]
     kinds = [kind for kind in KINDS if any(parts.get(kind) for _, parts in bars)]
     rows = [
         {"name": name, "kind": KIND_NAMES[kind], "usd": parts[kind], "order": kinds.index(kind)}
@@ -26,8 +27,7 @@ def cost_bars(bars: Sequence[tuple[str, Mapping[str, Number]]], palette: Palette
         for kind in kinds
         if parts.get(kind)
     ]
-    axis = {"title": along, "labelAngle": 0, "ticks": False, "labelOverlap": True}
-    x = {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": axis, "sort": None}
+    x = name_axis([name for name, _ in bars], along)
     colour = {"domain": [KIND_NAMES[kind] for kind in kinds], "range": [palette.kind(kind) for kind in kinds]}
     encoding = {
         "x": x,
@@ -36,11 +36,16 @@ def cost_bars(bars: Sequence[tuple[str, Mapping[str, Number]]], palette: Palette
         "color": {"field": "kind", "type": "nominal", "scale": colour, "legend": square_legend()},
         "description": {"field": "words"},
     }
-    mark = {"type": "bar", "width": {"band": 0.62}}
-    layers = [{"data": {"values": rows}, "mark": mark, "encoding": encoding}]
+    layers = [{"data": {"values": rows}, "mark": BAR, "encoding": encoding}]
     if len(bars) <= _MOST_WITH_TOTAL:
         layers.append(_totals(bars, x, palette))
     return {"width": WIDTH, "height": HEIGHT, "layer": layers}
+
+
+def name_axis(names: Sequence[str], along: str) -> Spec:
+    """Return the encoding of names side by side; ``along``: their title."""
+    axis = {"title": along, "labelAngle": 0, "ticks": False, "labelOverlap": True}
+    return {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": axis, "sort": None}
 
 
 def dollar_axis(field: str, title: str = "", **more: str) -> Spec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fabopt.output.cash import KINDS, Period
-from fabopt.output.charts.bars import HEIGHT, dollar_axis, square_legend
+from fabopt.output.charts.bars import BAR, HEIGHT, dollar_axis, name_axis, square_legend
 from fabopt.output.charts.style import WIDTH, Palette, Spec
 from fabopt.output.words import money
 from fabopt.units import usd
@@ -22,7 +22,6 @@ _COLOURS = dict(zip(KINDS, ("switch", "nic", "transceiver", "cable", "server", "
 
 def cash_bars(periods: Sequence[Period], palette: Palette, along: str) -> Spec:
     """Return the chart of a cash flow; ``along``: the title of the periods. Income is below zero."""
-    names = [period.name for period in periods]
     kinds = [kind for kind in KINDS if any(period.paid[kind] for period in periods)]
     bars = [
         {"name": period.name, "kind": TITLES[kind], "usd": usd(period.paid[kind]), "order": kinds.index(kind)}
@@ -36,8 +35,7 @@ def cash_bars(periods: Sequence[Period], palette: Palette, along: str) -> Spec:
         | {"words": f"until {period.name}: {money(usd(period.owned))}"}
         for period in periods
     ]
-    axis = {"title": along, "labelAngle": 0, "ticks": False, "labelOverlap": True}
-    x = {"field": "name", "type": "nominal", "scale": {"domain": names}, "axis": axis, "sort": None}
+    x = name_axis([period.name for period in periods], along)
     colours = [*(palette.kind(_COLOURS[kind]) for kind in kinds), palette.ink]
     scale = {"domain": [*(TITLES[kind] for kind in kinds), SO_FAR], "range": colours}
     colour = {"field": "kind", "type": "nominal", "scale": scale, "legend": square_legend()}
@@ -46,7 +44,7 @@ def cash_bars(periods: Sequence[Period], palette: Palette, along: str) -> Spec:
     layers = [
         {
             "data": {"values": bars},
-            "mark": {"type": "bar", "width": {"band": 0.62}},
+            "mark": BAR,
             "encoding": {**shared, "y": dollar_axis("usd", PAID, stack="zero"), "order": order},
         },
         {

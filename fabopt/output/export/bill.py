@@ -8,7 +8,6 @@ The bill of a design at other prices: quantities stay, unit prices and all sums 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -22,6 +21,7 @@ from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks, marked_csv
 from fabopt.output.export.orders import body_of, orderable, seller_of
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.output.purchased import SHARES, has_any
+from fabopt.output.words import json_bytes
 from fabopt.parts.price_basis import basis_of, price_source
 from fabopt.parts.price_books import check_price_book, products, with_price_books
 from fabopt.parts.quotes import BILL_COLUMNS
@@ -116,7 +116,7 @@ def _json(design: Design, marks: Marks, issue: Mapping[str, str]) -> bytes:
         "status": design.status,
         "rows": bill_rows(design),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ Places for the devices of a torus so that no cable spans a row: every ring is fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from fabopt.floor.routes import TrayRoutes
 from fabopt.network.direct_links import Torus
 from fabopt.network.structure_links import tori_of
-from fabopt.output.export.changes import GONE, MOVED, NEW, work_on_base
+from fabopt.output.export.changes import GONE, MOVED, NEW, moved_links, work_on_base
 from fabopt.output.export.ends import (
     HOSTS,
     device_columns,
@@ -38,7 +37,7 @@ from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.legs import begins_cable, begins_leg, by_cable, legs_of_cables
-from fabopt.wiring.model import KINDS, NOTHING, Ints, Mask, Wiring, at_stage
+from fabopt.wiring.model import KINDS, NOTHING, Ints, Mask, Wiring
 from fabopt.wiring.numbers import booked_fabrics
 
 DIMENSIONS = (1, 2, 3)
@@ -271,10 +270,8 @@ def moves(design: Design, wiring: Wiring, work: Iterable[Mapping[str, Any]] | No
         return frame_of(MOVE_COLUMNS, _moves_in_service(design, wiring, work))
     rows: list[Frame] = []
     for stage, name in list(enumerate(stage_names(design)))[1:]:
-        before, after = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
+        before, after, changed = moved_links(wiring, stage)
         old, new = before.links, after.links
-        moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)
-        changed = np.flatnonzero(moved & (old.stage < stage))
         rows.append(
             frame_of_columns({
                 "stage": name,

@@ -20,7 +20,7 @@ from fabopt.schema.in_service import IN_SERVICE
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring, stays_whole
 from fabopt.wiring.joined import joined_wiring
-from fabopt.wiring.model import NOTHING, Wiring, at_stage, wiring_at
+from fabopt.wiring.model import NOTHING, Ints, Wiring, at_stage, wiring_at
 
 FILE: Final = "changes.csv"
 COLUMNS: Final = (
@@ -64,12 +64,18 @@ def _changes(wiring: Wiring, stage: int, there: Collection[str]) -> Iterator[Row
     for row in np.flatnonzero(now.links.stage == stage).tolist():
         yield {"change": NEW, **_link(now, row)}
     if stage:
-        before = replace(wiring, links=at_stage(wiring, stage - 1))
-        is_moved = (now.links.b != before.links.b) | (now.links.b_cage != before.links.b_cage)
-        is_moved |= now.links.b_lane != before.links.b_lane
-        for row in np.flatnonzero(is_moved & (now.links.stage < stage)).tolist():
+        before, _, moved = moved_links(wiring, stage)
+        for row in moved.tolist():
             there = {"before_device": devices.name[before.links.b[row]], "before_port": before.b_port[row]}
             yield {"change": MOVED, **_link(now, row), **there}
+
+
+def moved_links(wiring: Wiring, stage: int) -> tuple[Wiring, Wiring, Ints]:
+    """The wiring before a stage and at it, and the rows of the links that the stage moves."""
+    before, now = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
+    old, new = before.links, now.links
+    is_moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)
+    return before, now, np.flatnonzero(is_moved & (new.stage < stage))
 
 
 def work_on_base(design: Design, wiring: Wiring) -> list[Row] | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 from fabopt.inspect.decisions.decide import Decision, Decisions, SolvedSide
 from fabopt.inspect.decisions.rent import RentComparison
 from fabopt.output.decisions import differences_of
+from fabopt.output.words import json_bytes
 
 _OF_ALL = ("gpu_utilization", "usd_per_effective_gpu")
 _OF_A_STEP = ("step_s", "tokens_per_s", *_OF_ALL)
@@ -21,7 +21,7 @@ def decisions_json(decisions: Decisions) -> bytes:
         "decisions": [_decision(decision) for decision in decisions.decisions],
         "rent": None if decisions.rent is None else _rent(decisions.rent),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(content)
 
 
 def _rent(rent: RentComparison) -> dict[str, object]:

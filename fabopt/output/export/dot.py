@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fabopt.output.export.ends import HOSTS
+from fabopt.output.export.ends import HOSTS, natural
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.topology import Edge, Graph, GraphNode, topology
 from fabopt.output.words import printable
@@ -101,7 +101,7 @@ def cable_lines(wiring: Wiring) -> Iterator[str]:
     for row, (name, role, product) in enumerate(zip(names, devices.role, devices.product, strict=True)):
         kind = "host" if role in HOSTS else "switch"
         fields = "|".join(
-            [_field(devices.name[row]), *(f"<{port}> {port}" for port in sorted(ports[row], key=_in_order))]
+            [_field(devices.name[row]), *(f"<{port}> {port}" for port in sorted(ports[row], key=natural))]
         )
         label = f"shape=record, label={quoted(fields)}"
         yield f"  {name} [role={quoted(role)}, type={kind}, product={quoted(product)}, {label}];"
@@ -114,11 +114,6 @@ def cable_lines(wiring: Wiring) -> Iterator[str]:
 def _field(text: str) -> str:
     """Return text as a field of a record."""
     return re.sub(r"[\\{}|<>]", "?", printable(text))
-
-
-def _in_order(port: str) -> list[int | str]:
-    """Sort ports by their numbers."""
-    return [int(part) if part.isdigit() else part for part in re.split(r"(\d{1,9})", port)]
 
 
 def quoted(text: str) -> str:

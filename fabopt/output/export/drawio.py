@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from html import escape
-from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+from xml.etree.ElementTree import Element, SubElement
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import xml_bytes
 from fabopt.output.sheet.model import Box, DrawnSheet, Stroke
 from fabopt.output.sheet.pages import TitleBlock, sheets
 from fabopt.output.words import printable
@@ -32,10 +32,7 @@ def drawio_bytes(pages: Sequence[DrawnSheet]) -> bytes:
         size = {"pageWidth": _pixels(sheet.width), "pageHeight": _pixels(sheet.height)}
         model = SubElement(diagram, "mxGraphModel", {"grid": "1", "page": "1", "connect": "1", **size})
         _draw(SubElement(model, "root"), sheet)
-    indent(file)
-    stream = io.BytesIO()
-    ElementTree(file).write(stream, encoding="utf-8", xml_declaration=True)
-    return stream.getvalue() + b"\n"
+    return xml_bytes(file)
 
 
 def _draw(root: Element, sheet: DrawnSheet) -> None:

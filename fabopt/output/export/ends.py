@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,6 +15,11 @@ from fabopt.schema.design import Design
 from fabopt.wiring.model import Devices, Ints, Wiring
 
 HOSTS = ("server", "attachment")
+
+
+def natural(name: str) -> list[int | str]:
+    """A key by which ``swp2`` comes before ``swp10``."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d{1,9})", name)]
 
 
 def part_text(design: Design, part: str, key: str) -> str:

@@ -5,15 +5,15 @@ Keys are those of ``eos_cli_config_gen`` of pyavd 6.4, which checks a file and m
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import TypeAlias
 
 from fabopt.errors import refusal
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
-from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.operate.model import SWITCHES, Ends, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import yaml_lines
 from fabopt.output.export.roce import WATCHDOG_MS
 from fabopt.parts.switches import lanes_of_slower, signal_lanes
 from fabopt.schema.catalog import Switch
@@ -26,7 +26,6 @@ _MANAGEMENT, _FABRIC, _MOST_PATHS = "MGMT", "fabric", 128
 _FIRST_RULE = 10
 # Below this speed in Gb/s EOS states the speed of a port in Mb/s.
 _LEAST_G = 25
-Ends: TypeAlias = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
 Config: TypeAlias = dict[str, object]
 
 
@@ -46,25 +45,13 @@ def files_of(asked: Exported) -> Files:
         (device.name, config_of(plan, embedded.part(device.product, Switch), device, lossless.get(device.row)))
         for device in switches
     )
-    return {f"{name}.yml": _lines(plan, config) for name, config in configs}
-
-
-def _lines(plan: OperationPlan, config: Config) -> Iterator[str]:
-    """Yield a line for each key, and for each item of a list."""
-    yield "---"
-    yield f"# {plan.case}, stage {plan.stage}: structured configuration of AVD"
-    for key, value in config.items():
-        if isinstance(value, list):
-            yield f"{key}:"
-            yield from (f"- {json.dumps(item)}" for item in value)
-        else:
-            yield f"{key}: {json.dumps(value)}"
+    head = "---", f"# {plan.case}, stage {plan.stage}: structured configuration of AVD"
+    return {f"{name}.yml": [*head, *yaml_lines(config)] for name, config in configs}
 
 
 def config_of(plan: OperationPlan, switch: Switch, device: NamedDevice, lossless: LosslessSwitch | None) -> Config:
     """Configuration of a switch of a product; ``lossless``: its queues where it carries RDMA."""
-    links = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[device.row]]
-    tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
+    links, tagged = plan.configured_ports[device.row], plan.vrf_ports_at[device.row]
     config = {
         "hostname": device.name,
         "service_routing_protocols_model": "multi-agent",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from fabopt.errors import refusal
-from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
+from fabopt.operate.model import SWITCHES, Ends, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.parts.switches import lanes_of_slower
 from fabopt.schema.catalog import Switch
@@ -20,8 +20,6 @@ OWN_FILES = r"[^/]*\.conf"
 _MOST_PATHS = 256
 # Any route that is learned is better than one with this distance.
 _LAST_CHOICE = 254
-# A port of a switch, the one that it is joined to, and their link.
-Ends = list[tuple[NamedPort, NamedPort, NamedLink]]
 
 
 def files_of(asked: Exported) -> Files:
@@ -62,8 +60,7 @@ def port_lines(plan: OperationPlan, switch: Switch, device: NamedDevice) -> Iter
 
 def router_lines(plan: OperationPlan, router: NamedDevice) -> Iterator[str]:
     """The configuration of a switch, as ``vtysh -C`` reads it."""
-    links: Ends = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[router.row]]
-    tagged: Ends = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[router.row]]
+    links, tagged = plan.configured_ports[router.row], plan.vrf_ports_at[router.row]
     upwards = [(port, far) for port, far, _ in links if plan.device_at[far.device].role in SWITCHES]
     yield from ("frr defaults datacenter", f"hostname {router.name}", "service integrated-vtysh-config", "!")
     for network in plan.vrfs_of(router):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
-from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
+from xml.etree.ElementTree import Element, SubElement
 
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import xml_bytes
 from fabopt.output.export.topology import Graph, topology
 from fabopt.output.words import printable
 
@@ -40,10 +40,7 @@ def graphml_bytes(graph: Graph) -> bytes:
     for edge in graph.edges:
         ends = {"source": printable(edge.a), "target": printable(edge.b)}
         _data(SubElement(body, "edge", ends), "edge", EDGE_KEYS, edge)
-    indent(root)
-    stream = io.BytesIO()
-    ElementTree(root).write(stream, encoding="utf-8", xml_declaration=True)
-    return stream.getvalue() + b"\n"
+    return xml_bytes(root)
 
 
 def _data(element: Element, kind: str, keys: dict[str, str], source: object) -> None:

@@ -7,13 +7,13 @@ github.com/NVIDIA/k8s-launch-kit, its pages user/spectrum-x and reference/config
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from fabopt.errors import refusal
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import json_rows
 from fabopt.output.export.simulated import SimulatedFabric, simulated_fabrics
 from fabopt.schema.catalog import Nic
 from fabopt.schema.design import Design
@@ -77,9 +77,9 @@ def topology_lines(fabric: SimulatedFabric, links: Sequence[HostLink]) -> Iterat
     nodes += [{"name": name, "role": "leaf", "type": systems[name]} for name in sorted({link.leaf for link in links})]
     rails = sets((link.leaf, link.rail) for link in links)
     yield '{"nodes": ['
-    yield from _rows(nodes)
+    yield from json_rows(nodes)
     yield '], "links": ['
-    yield from _rows([_ends(link, sorted(rails[link.leaf])) for link in links])
+    yield from json_rows([_ends(link, sorted(rails[link.leaf])) for link in links])
     yield "]}"
 
 
@@ -90,11 +90,6 @@ def _ends(link: HostLink, rails: Sequence[int]) -> list[object]:
         {"node": link.leaf, "interface": link.leaf_port, "attributes": leaf},
         {"node": link.host, "interface": link.host_port, "attributes": {"role": "host", "rail": link.rail, **place}},
     ]
-
-
-def _rows(rows: Sequence[object]) -> Iterator[str]:
-    for number, row in enumerate(rows, 1):
-        yield json.dumps(row) + "," * (number < len(rows))
 
 
 def profile_lines(

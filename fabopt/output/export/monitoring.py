@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fabopt.operate.infiniband import subnets_among
 from fabopt.operate.model import INFINIBAND, SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.output.export.lines import json_rows, yaml_list
 from fabopt.units import some
 
 FOLDER = "monitoring"
@@ -53,7 +54,7 @@ def target_lines(plan: OperationPlan) -> Iterator[str]:
     """Yield the devices that node_exporter runs on: servers, and switches with Linux."""
     rows = [_target(device) for device in plan.devices if device.role == "server" or device.system in LINUX]
     yield "["
-    yield from (f"{json.dumps(row)}{',' if number < len(rows) else ''}" for number, row in enumerate(rows, 1))
+    yield from json_rows(rows)
     yield "]"
 
 
@@ -205,13 +206,10 @@ def test_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[st
 def _case(name: str, series: Iterable[tuple[str, str]], expected: Sequence[Row]) -> Iterator[str]:
     yield f"- name: {name}"
     yield "  interval: 1m"
-    rows = [{"series": series_name, "values": f"{value}+0x2"} for series_name, value in series]
-    yield "  input_series:" if rows else "  input_series: []"
-    yield from (f"  - {json.dumps(row)}" for row in rows)
-    yield "  alert_rule_test:"
-    yield f"  - eval_time: 2m\n    alertname: {ALARM}"
-    yield "    exp_alerts:" if expected else "    exp_alerts: []"
-    yield from (f"    - {json.dumps(row)}" for row in expected)
+    rows = ({"series": series_name, "values": f"{value}+0x2"} for series_name, value in series)
+    yield from yaml_list("input_series", map(json.dumps, rows), "  ")
+    yield f"  alert_rule_test:\n  - eval_time: 2m\n    alertname: {ALARM}"
+    yield from yaml_list("exp_alerts", map(json.dumps, expected), "    ")
 
 
 def _exporters(subnet_of: Mapping[int, str], value: str) -> list[tuple[str, str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from fabopt.operate.model import NamedPort, OperationPlan
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import yaml_list
 from fabopt.schema.plan import PLAN_FORMAT
 
 FILE = "plan.yaml"
@@ -41,14 +42,8 @@ def plan_lines(plan: OperationPlan, design: str = "") -> Iterator[str]:
         **({"vrf_links": _vrf_links(plan)} if plan.vrf_links else {}),
     }
     for key, rows in tables.items():
-        yield from _table(key, map(_flow, rows))
-    yield from _table("notes", map(_text, plan.notes))
-
-
-def _table(key: str, rows: Iterable[str]) -> Iterator[str]:
-    lines = [f"- {row}" for row in rows]
-    yield f"{key}:" if lines else f"{key}: []"
-    yield from lines
+        yield from yaml_list(key, map(_flow, rows))
+    yield from yaml_list("notes", map(_text, plan.notes))
 
 
 def _networks(plan: OperationPlan) -> Iterator[Row]:

@@ -7,7 +7,6 @@ Of a pair copper comes before glass, which would be crushed under it, then place
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -19,14 +18,13 @@ from fabopt.operate.model import numbered_devices
 from fabopt.operate.ports import names_of
 from fabopt.output.export.cables import is_pulled, moves, schedule, stage_names
 from fabopt.output.export.changes import work_on_base
+from fabopt.output.export.ends import natural
 from fabopt.output.export.frames import Frame
 from fabopt.output.terminal.floor import OPTICAL, class_of
 from fabopt.schema.design import Design
 from fabopt.units import plural
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.model import Wiring, at_stage
-
-_NUMBER = re.compile(r"(\d{1,9})")
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ def _pairs(rows: Frame, groups: dict[str, str], is_glass: dict[str, bool]) -> It
     for name, pair in pairs:
         columns = ("is_glass", "to_rack", "to_unit", "to_device", "to_port", "cable", "leg")
         keys_of_rows = [
-            (glass, rack, 0.0 if unit != unit else unit, *map(_natural, rest))
+            (glass, rack, 0.0 if unit != unit else unit, *map(natural, rest))
             for glass, rack, unit, *rest in zip(*(pair[column] for column in columns), strict=True)
         ]
         order = sorted(range(len(pair)), key=keys_of_rows.__getitem__)
@@ -113,11 +111,6 @@ def _pairs(rows: Frame, groups: dict[str, str], is_glass: dict[str, bool]) -> It
 def _is_within(pair: Frame) -> bool:
     """Whether all cables of a pair stay within a rack."""
     return bool(((pair["from_rack"] == pair["to_rack"]) & (pair["from_rack"] != "")).all())
-
-
-def _natural(words: str) -> list[tuple[int, str]]:
-    """A key by which ``swp2`` comes before ``swp10``."""
-    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in _NUMBER.split(words)]
 
 
 def _groups(wiring: Wiring) -> dict[str, str]:

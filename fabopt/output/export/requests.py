@@ -12,7 +12,7 @@ from fabopt.output.export.spreadsheet import new_book, set_page, write_text
 from fabopt.parts.names import WHICH_IS_WANTED
 from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
 from fabopt.schema.design import Design
-from fabopt.units import as_name
+from fabopt.units import as_name, free_name
 
 NEEDED = "Needed by"
 # Columns of one's own plans in the sheet for comparing, which no vendor sees.
@@ -72,15 +72,10 @@ def _needed(design: Design) -> dict[tuple[object, object], str]:
 
 def _file_names(vendors: Sequence[str]) -> dict[str, str]:
     """File name for each vendor, none twice."""
-    names: dict[str, str] = {}
+    stems: dict[str, str] = {}
     for vendor in vendors:
-        stem = as_name(vendor) or "vendor"
-        name, number = f"rfq-{stem}.xlsx", 1
-        while name in names.values():
-            number += 1
-            name = f"rfq-{stem}-{number}.xlsx"
-        names[vendor] = name
-    return names
+        stems[vendor] = free_name(f"rfq-{as_name(vendor) or 'vendor'}", lambda stem: stem in stems.values())
+    return {vendor: f"{stem}.xlsx" for vendor, stem in stems.items()}
 
 
 def _bytes(design: Design, vendor: str, table: QuoteTable, terms: RequestTerms) -> bytes:

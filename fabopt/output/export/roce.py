@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from fabopt.errors import refusal
 from fabopt.operate.lossless import LosslessPort, LosslessSwitch, lossless_switches
 from fabopt.operate.model import NamedDevice, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.hosts import CAN_MARK
+from fabopt.output.export.lines import yaml_lines
 from fabopt.schema.operate import Queues
+from fabopt.units import summed
 
 FILE = "roce/roce.yaml"
 # A queue that is paused for so long is dropped, and tried again so long after the pauses end.
@@ -35,25 +36,20 @@ def roce_lines(plan: OperationPlan, switches: Sequence[LosslessSwitch]) -> Itera
     """Yield the queues, each switch's pool and marking thresholds, each port's headroom; unknown ones are counted."""
     yield "---"
     yield f"# {plan.case}, stage {plan.stage}: bytes a port and lossless priority, by the length of its cable"
-    yield f"queues: {json.dumps(plan.queues.model_dump())}"
-    yield f"classes: {json.dumps(_classes(plan.queues))}"
-    yield f"hosts: {json.dumps(_hosts(plan.queues))}"
-    yield from _rows("switches", map(_switch, switches))
-    yield from _rows("marking", _marking(switches))
-    yield from _rows("ports", (_port(switch.device, port) for switch in switches for port in switch.ports if port.room))
-    with_room = [switch for switch in switches if any(port.room for port in switch.ports)]
-    sums = {switch.device.name: sum(port.room.xoff for port in switch.ports if port.room) for switch in with_room}
     ports = [(switch.device, port) for switch in switches for port in switch.ports]
-    unknown = Counter(device.product for device, port in ports if port.link.length_m and port.room is None)
-    unmeasured = Counter(device.name for device, port in ports if not port.link.length_m)
-    yield f"xoff_of_all_ports: {json.dumps(sums)}"
-    yield f"ports_without_a_table: {json.dumps(unknown)}"
-    yield f"ports_without_a_length: {json.dumps(unmeasured)}"
-
-
-def _rows(key: str, rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    lines = [f"- {json.dumps(row)}" for row in rows]
-    yield from (f"{key}:", *lines) if lines else (f"{key}: []",)
+    yield from yaml_lines({
+        "queues": plan.queues.model_dump(),
+        "classes": _classes(plan.queues),
+        "hosts": _hosts(plan.queues),
+        "switches": list(map(_switch, switches)),
+        "marking": list(_marking(switches)),
+        "ports": [_port(device, port) for device, port in ports if port.room],
+        "xoff_of_all_ports": summed((device.name, port.room.xoff) for device, port in ports if port.room),
+        "ports_without_a_table": Counter(
+            device.product for device, port in ports if port.link.length_m and port.room is None
+        ),
+        "ports_without_a_length": Counter(device.name for device, port in ports if not port.link.length_m),
+    })  # fmt: skip
 
 
 def _classes(queues: Queues) -> Mapping[str, Mapping[str, object]]:

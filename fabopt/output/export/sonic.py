@@ -18,7 +18,7 @@ from typing import TypeAlias
 from fabopt.errors import Fault, fault
 from fabopt.io.faults import refuse_any
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
-from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
+from fabopt.operate.model import SWITCHES, Ends, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.roce import WATCHDOG_MS
@@ -174,8 +174,6 @@ def _tomahawk_profiles(size: int) -> Table:
 
 FOLDER = "sonic"
 OWN_FILES = r"[^/]*\.json"
-# A port of a switch, the one that it is joined to, and their link.
-Ends = Sequence[tuple[NamedPort, NamedPort, NamedLink]]
 _MANAGEMENT_PORT = "eth0"
 _TYPES = {"leaf": "ToRRouter", "spine": "LeafRouter", "core": "SpineRouter"}
 _MOST_PATHS = 256
@@ -230,7 +228,7 @@ def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDe
 def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, lossless: LosslessSwitch | None) -> Tables:
     """All tables of a switch; ``lossless``: its queues where it routes."""
     switch = embedded.part(device.product, Switch)
-    links = [(port, plan.other(port, link), link) for port, link in plan.configured_ports[device.row]]
+    links = plan.configured_ports[device.row]
     tables: dict[str, Table] = {
         "DEVICE_METADATA": {"localhost": _metadata(device)},
         "MGMT_PORT": {_MANAGEMENT_PORT: {"alias": _MANAGEMENT_PORT, "admin_status": "up"}},
@@ -241,7 +239,7 @@ def config_of(plan: OperationPlan, embedded: Embedded, device: NamedDevice, loss
         "CABLE_LENGTH": _lengths(links),
     }
     if device.asn:
-        tagged = [(port, plan.other(port, link), link) for port, link in plan.vrf_ports_at[device.row]]
+        tagged = plan.vrf_ports_at[device.row]
         tables |= _interfaces(plan, device, links) | _tagged(plan, tagged) | _routing(plan, device, [*links, *tagged])
     else:
         tables |= _bridged(plan, links)

@@ -13,6 +13,7 @@ from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS
 from fabopt.output.export.dot import quoted
 from fabopt.output.export.ends import part_text
 from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.output.export.lines import json_rows
 from fabopt.output.export.opensm import ports_of
 from fabopt.output.export.spreadsheet import csv_bytes
 from fabopt.schema.design import Design
@@ -54,7 +55,7 @@ def expected_lines(plan: OperationPlan) -> Iterator[str]:
     yield from (f"{json.dumps(key)}: {json.dumps(value)}," for key, value in head.items())
     yield '"interfaces": ['
     rows = [_interface(plan, port, link) for ports in plan.ports_at.values() for port, link in ports]
-    yield from (f"{json.dumps(row)}{',' if number < len(rows) else ''}" for number, row in enumerate(rows, 1))
+    yield from json_rows(rows)
     yield "]}"
 
 

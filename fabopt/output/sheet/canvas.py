@@ -153,9 +153,7 @@ class Canvas:
     def _ports(self, node: Node) -> str:
         """``48 × 100G``: the links of a node's devices."""
         tree = self.tree
-        own = np.isin(tree.a, node.devices) | np.isin(tree.b, node.devices)
-        speeds, counts = np.unique(tree.gbps[own], return_counts=True)
-        return bundle(dict(zip(speeds.tolist(), counts.tolist(), strict=True)))
+        return tree.speeds(np.isin(tree.a, node.devices) | np.isin(tree.b, node.devices))
 
     def _rail(self, node: Node) -> str:
         """The colour of a leaf's rail; empty where there is one rail, or where a box is for several."""

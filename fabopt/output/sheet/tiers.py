@@ -290,13 +290,13 @@ class Tiers:
             own = tree.kind == KINDS.index(name)
             if own.any() and tree.wiring.devices.role[tree.a[own][0]] == role:
                 what = "between the leaves of pairs" if name == "leaf-leaf" else f"{name} links"
-                yield f"{self._speeds(own)} {what}"
+                yield f"{tree.speeds(own)} {what}"
                 yield f"{self._per_pair(own)} a pair of switches"
         for lower in below:
             name = f"{lower}-{role}"
             if name not in KINDS or not (own := tree.kind == KINDS.index(name)).any():
                 continue
-            yield f"{self._speeds(own)} to {plural(lower)}"
+            yield f"{tree.speeds(own)} to {plural(lower)}"
             cables = tree.wiring.cables
             used = np.unique(tree.cable[own & (tree.cable != NOTHING)])
             shuffles = int((np.minimum(cables.a_connectors, cables.b_connectors)[used] > 1).sum())
@@ -310,10 +310,6 @@ class Tiers:
                 ratio = tree.fabric.oversubscription.get(lower)
                 if ratio is not None:
                     yield f"oversubscription {plain(ratio)}:1"
-
-    def _speeds(self, own: Mask) -> str:
-        speeds, counts = np.unique(self.canvas.tree.gbps[own], return_counts=True)
-        return bundle(dict(zip(speeds.tolist(), counts.tolist(), strict=True)))
 
     def _per_pair(self, own: Mask) -> str:
         tree = self.canvas.tree

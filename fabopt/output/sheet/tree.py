@@ -18,7 +18,7 @@ from fabopt.output.words import count
 from fabopt.parts.names import product_name
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import grouped, plural, some
-from fabopt.wiring.model import Ints, Wiring
+from fabopt.wiring.model import Ints, Mask, Wiring
 
 ROLES = ("core", "spine", "leaf", "server", "attachment")
 _HOSTS = ("server", "attachment")
@@ -103,6 +103,11 @@ class FabricTree:
                 zip(devices.role, devices.product, devices.stage.tolist(), strict=True)
             )
         ]
+
+    def speeds(self, own: Mask) -> str:
+        """``48 × 400G + 2 × 100G`` of some links, shape (links,)."""
+        speeds, counts = np.unique(self.gbps[own], return_counts=True)
+        return bundle(dict(zip(speeds.tolist(), counts.tolist(), strict=True)))
 
     def _number(self, facts: Hashable) -> int:
         return self._kinds.setdefault(facts, len(self._kinds))

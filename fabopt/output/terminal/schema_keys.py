@@ -19,7 +19,7 @@ from fabopt.errors import did_you_mean, nearest, refusal
 from fabopt.io.library import checkout_or_package, data_folder, read_bytes, shown
 from fabopt.io.schema_types import ENTRY, OWN_WORD, branches, entries
 from fabopt.io.text import parse_yaml
-from fabopt.output.words import listed
+from fabopt.output.words import json_bytes, listed
 from fabopt.schema.case import Case
 from fabopt.schema.catalog import KINDS, Catalog
 from fabopt.schema.design import Design, Front
@@ -314,7 +314,7 @@ def schema_bytes(kind: str) -> bytes:
     schema["title"] = f"fabopt {kind}"
     if kind in PART_MODELS:  # one product a file: there the id may be left to the file's name
         schema["required"] = [key for key in schema.get("required", []) if key != "id"]
-    return json.dumps(schema, indent=2, ensure_ascii=False).encode() + b"\n"
+    return json_bytes(schema)
 
 
 def schema_file(kind: str) -> Path:

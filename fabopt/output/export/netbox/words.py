@@ -13,7 +13,7 @@ from fabopt.errors import refusal
 from fabopt.output.words import printable
 from fabopt.schema.base import parse_split
 from fabopt.schema.product import Cage
-from fabopt.units import gbps
+from fabopt.units import free_name, gbps
 
 PLANNED = "planned"
 INTERFACE, FRONT_PORT, REAR_PORT = "dcim.interface", "dcim.frontport", "dcim.rearport"
@@ -148,9 +148,5 @@ def slugs(names: Iterable[str]) -> dict[str, str]:
     words: dict[str, str] = {}
     for name in names:
         base = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")[: LONGEST_NAME - 4] or "unnamed"
-        slug, number = base, 1
-        while slug in words.values():
-            number += 1
-            slug = f"{base}-{number}"
-        words[name] = slug
+        words[name] = free_name(base, lambda slug: slug in words.values())
     return words

@@ -70,7 +70,7 @@ class Studio:
     questions: list[Message]
     opened: Opened | None = None
     port: int = 0
-    stopped: Callable[[], None] = lambda: None
+    stopped: Callable[[], object] = lambda: None
 
     def stop(self) -> None:
         """End the server: open connections first, then the workers."""
@@ -113,17 +113,13 @@ class Studio:
             for desk in desks.all():
                 desk.close()
 
-        self.stopped = lambda: _soon(loop, stop)
+        self.stopped = lambda: loop.call_soon_threadsafe(stop)
         try:
             await pool.begin()
             ready(f"http://{LOOPBACK}:{own.port}/?token={own.key}")
             await server.serve([listener])
         finally:
             await desks.close()
-
-
-def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
-    loop.call_soon_threadsafe(call)
 
 
 class _Server(uvicorn.Server):
@@ -178,12 +174,6 @@ class _Routes:
         words = {str(key): str(value) for key, value in answers.items() if value not in (None, "")}
         return JSONResponse({"text": await asyncio.to_thread(self.studio.new_case, words, self.studio.folder)})
 
-    async def read(self, request: Request) -> Response:
-        return await self._result(READER, "read.read", await _given(request, text=str, path=_PATH))
-
-    async def edit(self, request: Request) -> Response:
-        return await self._result(READER, "read.edit", await _given(request, text=str, key=str, value=object))
-
     # -- desks --------------------------------------------------------------------------------------------------------
 
     async def solve(self, request: Request) -> Response:
@@ -209,20 +199,6 @@ class _Routes:
         given = await _given(request, desk=str, text=str, path=_PATH, prices=_PRICES, **asked)
         return JSONResponse({"run": self.desks.begin(_name(given.pop("desk")), f"trade.{what}", given, TRADES)})
 
-    async def slider(self, request: Request) -> Response:
-        kinds = {"key": str, "path": _PATH, "low": _NUMBER, "high": _NUMBER, "prices": _PRICES}
-        return await self._beside(await _given(request, desk=str, text=str, **kinds), "slide.slider")
-
-    async def why_not(self, request: Request) -> Response:
-        given = await _given(request, desk=str, text=str, part=str, path=_PATH, prices=_PRICES)
-        return await self._beside(given, "ask.why_not")
-
-    async def _beside(self, given: Message, job: str) -> Response:
-        """Do a job beside a desk's own, in place of the last such job of the desk."""
-        purpose = f"{_name(given.pop('desk'))}.beside"
-        await self.pool.of(purpose).stop()
-        return await self._result(purpose, job, given)
-
     # -- answers ------------------------------------------------------------------------------------------------------
 
     async def answer(self, request: Request) -> Response:
@@ -239,10 +215,6 @@ class _Routes:
             raise HTTPException(404, "an answer has no such part")
         return await self._result(READER, f"show.{what}", {"answer": answer})
 
-    async def lose(self, request: Request) -> Response:
-        given = await _given(request, answer=str, fabric=_PATH, kind=str, name=str)
-        return await self._result(READER, "break.lose", given)
-
     # -- pins ---------------------------------------------------------------------------------------------------------
 
     async def pins(self, request: Request) -> Response:
@@ -255,14 +227,16 @@ class _Routes:
         given = await _given(request, answer=str, text=str)
         return await self._result(READER, "keep.pin", {"name": name, **given})
 
-    async def compare(self, request: Request) -> Response:
-        given = await _given(request, one=str, other=str)
-        return await self._result(READER, "keep.compare", {"first": given["one"], "second": given["other"]})
-
-    async def save(self, request: Request) -> Response:
-        return await self._result(WRITER, "keep.save", await _given(request, answer=str, path=str))
-
     # -- work ---------------------------------------------------------------------------------------------------------
+
+    async def job(self, request: Request) -> Response:
+        """Do the job of an address; what is asked at a desk in place of the last such job of that desk."""
+        purpose, job, kinds = JOBS[request.url.path]
+        given = await _given(request, **kinds)
+        if purpose == BESIDE:
+            purpose = f"{_name(given.pop('desk'))}{BESIDE}"
+            await self.pool.of(purpose).stop()
+        return await self._result(purpose, job, given)
 
     async def _done(self, purpose: str, job: str, content: Message) -> Message:
         """Return the result of a job; ``HTTPException`` with its words and faults otherwise."""
@@ -287,6 +261,20 @@ class _JobError(Exception):
 _PATH = (str, type(None))
 _PRICES = (dict, type(None))
 _NUMBER = (int, float, type(None))
+
+
+# What is asked of workers in one go: the worker, its job, and the keys of the body, each of its kind.
+BESIDE = ".beside"
+_DESK = {"desk": str, "text": str, "path": _PATH, "prices": _PRICES}
+JOBS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "/api/read": (READER, "read.read", {"text": str, "path": _PATH}),
+    "/api/edit": (READER, "read.edit", {"text": str, "key": str, "value": object}),
+    "/api/slider": (BESIDE, "slide.slider", {**_DESK, "key": str, "low": _NUMBER, "high": _NUMBER}),
+    "/api/why-not": (BESIDE, "ask.why_not", {**_DESK, "part": str}),
+    "/api/break": (READER, "break.lose", {"answer": str, "fabric": _PATH, "kind": str, "name": str}),
+    "/api/compare": (READER, "keep.compare", {"one": str, "other": str}),
+    "/api/save": (WRITER, "keep.save", {"answer": str, "path": str}),
+}
 
 
 async def _given(request: Request, **kinds: Any) -> Message:
@@ -354,22 +342,16 @@ def _app(routes: _Routes) -> Starlette:
         ("/api/start", routes.start, ["GET"]),
         ("/api/file", routes.file, ["GET", "PUT"]),
         ("/api/new", routes.new, ["POST"]),
-        ("/api/read", routes.read, ["POST"]),
-        ("/api/edit", routes.edit, ["POST"]),
         ("/api/solve", routes.solve, ["POST"]),
         ("/api/cancel", routes.cancel, ["POST"]),
         ("/api/events", routes.events, ["GET"]),
         ("/api/front", routes.trade, ["POST"]),
         ("/api/sweep", routes.trade, ["POST"]),
         ("/api/front/stop", routes.trade, ["POST"]),
-        ("/api/slider", routes.slider, ["POST"]),
-        ("/api/why-not", routes.why_not, ["POST"]),
         ("/api/answer/{answer}/{what}", routes.answer, ["GET"]),
-        ("/api/break", routes.lose, ["POST"]),
+        *((path, routes.job, ["POST"]) for path in JOBS),
         ("/api/pins", routes.pins, ["GET"]),
         ("/api/pins/{name}", routes.pin, ["PUT", "DELETE"]),
-        ("/api/compare", routes.compare, ["POST"]),
-        ("/api/save", routes.save, ["POST"]),
     ]
     known: Any = dict.fromkeys((HTTPException, FaboptError, _JobError), _refused)
     return Starlette(

@@ -5,14 +5,14 @@ A part that a design does not have, or that its file does not state, is None.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from fabopt.output.words import count, joined, listed, measured, money, percent, plain, power, run, signed_money
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.schema.design import Design, FabricDesign, LinkPart, LinkRow, StageStructure, TierUse
-from fabopt.schema.futures import Number
+from fabopt.schema.futures import Future, Number
 from fabopt.schema.labour import MOVED, TaskMinutes
 from fabopt.schema.losses import PLACES, SinglePoint
 from fabopt.units import largest, some
@@ -22,6 +22,15 @@ from fabopt.wiring.latency import Path, paths_of
 NS_PER_US = BYTES_PER_KB = 1000
 # Titles of columns, and whether each holds numbers.
 Columns = Sequence[tuple[str, bool]]
+Entry = TypeVar("Entry")
+
+
+class Column(NamedTuple, Generic[Entry]):
+    """A column of a table: its title, whether it holds numbers, and its cell for an entry."""
+
+    title: str
+    is_number: bool
+    cell: Callable[[Entry], str]
 
 
 class StatedTable(NamedTuple):
@@ -35,6 +44,12 @@ class StatedTable(NamedTuple):
     def heads(self) -> list[tuple[str, bool]]:
         """Titles that begin large, and whether each column holds numbers."""
         return [(title[:1].upper() + title[1:], right) for title, right in self.columns]
+
+
+def table_of(columns: Sequence[Column[Entry]], entries: Iterable[Entry], title: str = "") -> StatedTable:
+    """A table with a row for each entry."""
+    rows = [[column.cell(entry) for column in columns] for entry in entries]
+    return StatedTable([(column.title, column.is_number) for column in columns], rows, title)
 
 
 class Statement(NamedTuple):
@@ -178,27 +193,22 @@ def rack_line(design: Design) -> str:
 # -- fabrics --------------------------------------------------------------------------------------------------------
 
 
-TIER_COLUMNS = (
-    ("tier", False), ("switch", False), ("count", True), ("ports down", True), ("ports up", True),
-    ("oversubscription", True),
-)  # fmt: skip
-LINK_COLUMNS = (
-    ("links", False), ("count", True), ("Gb/s", True), ("run", True), ("medium", False), ("parts", False),
-)  # fmt: skip
-
-
 def tiers(fabric: FabricDesign) -> StatedTable:
     """Switches of a fabric, a row a tier."""
-    return StatedTable(TIER_COLUMNS, [_tier_row(fabric, row) for row in fabric.switches])
+    ratios = {role: f"{plain(ratio)}:1" for role, ratio in fabric.oversubscription.items()}
+    columns: Sequence[Column[TierUse]] = (
+        Column("tier", False, lambda tier: tier.role),
+        Column("switch", False, lambda tier: tier.id),
+        Column("count", True, lambda tier: count(tier.count)),
+        Column("ports down", True, lambda tier: f"{_ports(tier.down_ports, tier.gbps_down)}{_kept_free(tier)}"),
+        Column("ports up", True, lambda tier: _ports(tier.up_ports, tier.gbps_up) if tier.up_ports else "-"),
+        Column("oversubscription", True, lambda tier: ratios.get(tier.role, "-")),
+    )
+    return table_of(columns, fabric.switches)
 
 
-def _tier_row(fabric: FabricDesign, tier: TierUse) -> list[str]:
-    down = _ports(tier.down_ports, tier.gbps_down)
-    if tier.reserved_ports:
-        down += f" + {tier.reserved_ports} free"
-    up = _ports(tier.up_ports, tier.gbps_up) if tier.up_ports else "-"
-    ratio = fabric.oversubscription.get(tier.role)
-    return [tier.role, tier.id, count(tier.count), down, up, f"{plain(ratio)}:1" if ratio is not None else "-"]
+def _kept_free(tier: TierUse) -> str:
+    return f" + {tier.reserved_ports} free" if tier.reserved_ports else ""
 
 
 def _ports(number: int, gbps: int | float) -> str:
@@ -207,12 +217,15 @@ def _ports(number: int, gbps: int | float) -> str:
 
 def links(fabric: FabricDesign) -> StatedTable:
     """Links of a fabric with their parts, a line each, a row for all that differ in their stage alone."""
-    return StatedTable(LINK_COLUMNS, [_link_row(fabric, link) for link in merged(fabric.links)])
-
-
-def _link_row(fabric: FabricDesign, link: LinkRow) -> list[str]:
-    parts = "\n".join(_part(part) for part in link.parts) or "none bought"
-    return [joined(link), count(link.count), plain(link.gbps), run(fabric, link), link.medium, parts]
+    columns: Sequence[Column[LinkRow]] = (
+        Column("links", False, joined),
+        Column("count", True, lambda link: count(link.count)),
+        Column("Gb/s", True, lambda link: plain(link.gbps)),
+        Column("run", True, lambda link: run(fabric, link)),
+        Column("medium", False, lambda link: link.medium),
+        Column("parts", False, lambda link: "\n".join(map(_part, link.parts)) or "none bought"),
+    )
+    return table_of(columns, merged(fabric.links))
 
 
 def _part(part: LinkPart) -> str:
@@ -246,10 +259,15 @@ STAGE_COLUMNS = (
 )  # fmt: skip
 
 
-PATH_COLUMNS = (
-    ("fabric", False), ("to a server", False), ("switches", True), ("one way, us", True), ("base round trip, us", True),
-    ("bandwidth-delay product", True), ("without", False),
-)  # fmt: skip
+PATH_COLUMNS: Sequence[Column[Path]] = (
+    Column("fabric", False, lambda path: path.fabric),
+    Column("to a server", False, lambda path: path.name),
+    Column("switches", True, lambda path: str(sum(int(step.number) for step in path.steps if step.part == "switch"))),
+    Column("one way, us", True, lambda path: f"{path.one_way_ns / NS_PER_US:.2f}"),
+    Column("base round trip, us", True, lambda path: f"{path.round_trip_ns / NS_PER_US:.2f}"),
+    Column("bandwidth-delay product", True, lambda path: f"{path.bandwidth_delay_bytes / BYTES_PER_KB:,.0f} kB"),
+    Column("without", False, lambda path: ", ".join(path.unknown)),
+)
 
 
 def latency(design: Design) -> Statement | None:
@@ -257,15 +275,7 @@ def latency(design: Design) -> Statement | None:
     embedded = Embedded(design)
     paths = [path for fabric in design.fabrics for path in paths_of(embedded, fabric)] if embedded.delays else []
     about = "without load; `fabopt export --to latency` has each part with its source"
-    rows = StatedTable(PATH_COLUMNS, [_path(path) for path in paths])
-    return statement_of("latency", "Latency", about, rows) if paths else None
-
-
-def _path(path: Path) -> list[str]:
-    switches = sum(int(step.number) for step in path.steps if step.part == "switch")
-    times = (f"{ns / NS_PER_US:.2f}" for ns in (path.one_way_ns, path.round_trip_ns))
-    filled = f"{path.bandwidth_delay_bytes / BYTES_PER_KB:,.0f} kB"
-    return [path.fabric, path.name, str(switches), *times, filled, ", ".join(path.unknown)]
+    return statement_of("latency", "Latency", about, table_of(PATH_COLUMNS, paths)) if paths else None
 
 
 def growth(design: Design) -> Statement | None:
@@ -335,10 +345,19 @@ def moving_line(design: Design) -> str | None:
     return f"{some(recabled, 'cable')} to recable: about {about} of work ({measured(minutes, 'minute')} a cable)"
 
 
-FUTURE_COLUMNS = (
-    ("ends after", False), ("probability", True), ("servers", True), ("bought by then", True),
-    ("TCO", True), ("best for it alone", True), ("regret", True),
-)  # fmt: skip
+FUTURE_COLUMNS: Sequence[Column[Future]] = (
+    Column(
+        "ends after",
+        False,
+        lambda future: future.ends_after if future.scenario is None else f"{future.scenario}: {future.ends_after}",
+    ),
+    Column("probability", True, lambda future: percent(float(future.probability))),
+    Column("servers", True, lambda future: count(future.servers)),
+    Column("bought by then", True, lambda future: money(future.capex_usd)),
+    Column("TCO", True, lambda future: money(future.tco_usd)),
+    Column("best for it alone", True, lambda future: _money(future.best_tco_usd)),
+    Column("regret", True, lambda future: _money(future.regret_usd)),
+)
 PLAN_COLUMNS = (("made for", False), ("expected TCO", True), ("more", True), ("most regret", True))
 UNKNOWN = "-"
 
@@ -348,22 +367,8 @@ def futures(design: Design) -> Statement | None:
     if design.futures is None:
         return None
     plans = StatedTable(PLAN_COLUMNS, list(plan_rows(design)), "Plans for one future")
-    rows = StatedTable(FUTURE_COLUMNS, list(future_rows(design)))
+    rows = table_of(FUTURE_COLUMNS, design.futures.futures)
     return statement_of("futures", "If growth ends", "", rows, *future_lines(design), plans)
-
-
-def future_rows(design: Design) -> Iterator[list[str]]:
-    """A row for every future, cells as ``FUTURE_COLUMNS``; none where growth is certain."""
-    for future in design.futures.futures if design.futures is not None else ():
-        yield [
-            future.ends_after if future.scenario is None else f"{future.scenario}: {future.ends_after}",
-            percent(float(future.probability)),
-            count(future.servers),
-            money(future.capex_usd),
-            money(future.tco_usd),
-            _money(future.best_tco_usd),
-            _money(future.regret_usd),
-        ]
 
 
 def _money(usd: Number | None) -> str:

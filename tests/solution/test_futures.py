@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fabopt.output.export.design import design_bytes
-from fabopt.output.statements import future_lines, future_rows, plan_rows
+from fabopt.output.statements import FUTURE_COLUMNS, future_lines, plan_rows, table_of
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Futures
 from tests.oracles import brute_growth
@@ -83,7 +83,15 @@ def test_regret_of_each_future_and_of_plans_for_one() -> None:
     ]
     rows = [["stage-1", "$2,768", "same", "$3,320"], ["stage-2", "$3,704", "+$936", "$2,000"]]
     assert list(plan_rows(design)) == rows
-    assert next(future_rows(design)) == ["stage-1", "80.0 %", "4", "$1,440", "$1,440", "$1,440", "$0"]
+    assert table_of(FUTURE_COLUMNS, futures.futures).rows[0] == [
+        "stage-1",
+        "80.0 %",
+        "4",
+        "$1,440",
+        "$1,440",
+        "$1,440",
+        "$0",
+    ]
     assert "costs $664 on average, and at most $3,320" in " ".join(future_lines(design))
 
 
@@ -114,7 +122,11 @@ def test_scenarios_come_in_their_own_months() -> None:
     told = [(one.scenario, one.ends_after, one.servers, one.capex_usd) for one in futures.futures]
     assert told == [("boom", "stage-3", 8, 4040), ("late", "stage-3", 8, 3440), ("end", "stage-1", 4, 1440)]
     assert design.objective.value == 2020 + 860 + 360
-    assert [row[0] for row in future_rows(design)] == ["boom: stage-3", "late: stage-3", "end: stage-1"]
+    assert [row[0] for row in table_of(FUTURE_COLUMNS, futures.futures).rows] == [
+        "boom: stage-3",
+        "late: stage-3",
+        "end: stage-1",
+    ]
 
 
 def test_charges_are_paid_as_often_as_what_they_are_on() -> None:

@@ -44,7 +44,7 @@ from fabopt.output.export.spreadsheet import (
 )
 from fabopt.output.purchased import SHARES, has_any, share_titles
 from fabopt.output.space import pages_line
-from fabopt.output.statements import StatedTable, Statement, single_points
+from fabopt.output.statements import StatedTable, Statement, single_points, table_of
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, first_rows
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares
@@ -194,8 +194,7 @@ class _Lines:
             tiers = ", ".join(f"{row.count:,} {row.role} {row.id}" for row in fabric.switches)
             self.line(f"Fabric {fabric.name}", f"{fabric.protocol} {fabric.topology}: {tiers}")
         self.section("Totals", sorted(design.totals.model_dump().items()) if design.totals else [])
-        shares = StatedTable(SHARE_COLUMNS, [share.words for share in network_shares(design)])
-        self.section("By fabric", _row_lines(shares))
+        self.section("By fabric", _row_lines(table_of(SHARE_COLUMNS, network_shares(design))))
         self.section(
             "Checks", [(check.name, f"{'ok' if check.ok else 'FAIL'}: {check.detail}") for check in design.checks]
         )

@@ -11,8 +11,9 @@ from rich.console import Console, ConsoleOptions, RenderableType, group
 from rich.measure import Measurement
 from rich.text import Text
 
-from fabopt.output.front_columns import FrontColumn, some_columns
+from fabopt.output.front_columns import some_columns
 from fabopt.output.slots import slots_at
+from fabopt.output.statements import Column
 from fabopt.output.steps import budget_of, causes_of
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table
@@ -237,7 +238,7 @@ def _numbers_shown(front: Front) -> Sequence[int]:
     return sorted({*knees, *(last * step // (FEW_SHOWN - 1) + 1 for step in range(FEW_SHOWN))})
 
 
-def _row(front: Front, point: FrontPoint, shown: Sequence[str], more: Sequence[FrontColumn]) -> list[str]:
+def _row(front: Front, point: FrontPoint, shown: Sequence[str], more: Sequence[Column[FrontPoint]]) -> list[str]:
     cells = [value_text(key, point.over.get(key, point.budget_usd)) for key in front.keys]
     traded = {objective.metric for objective in front.objectives} if front.kind == "pareto" else set()
     cells += [value_text(metric, point.values.get(metric), metric in traded) for metric in shown]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from fabopt.output.statements import Column
 from fabopt.output.words import count, money, plain, power
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, FabricDesign, Number
 from fabopt.wiring.design_file import Embedded
-
-_NUMBERS = ("switches", "rack units", "cost", "share", "power")
-SHARE_COLUMNS = (("fabric", False), *((title, True) for title in _NUMBERS))
 
 
 @dataclass(frozen=True)
@@ -25,11 +23,15 @@ class NetworkShare:
     usd_share: float
     power_w: Number
 
-    @property
-    def words(self) -> list[str]:
-        """A row of ``SHARE_COLUMNS``."""
-        share = f"{100 * self.usd_share:.0f} %"
-        return [self.name, count(self.switches), plain(self.rack_units), money(self.usd), share, power(self.power_w)]
+
+SHARE_COLUMNS: Sequence[Column[NetworkShare]] = (
+    Column("fabric", False, lambda share: share.name),
+    Column("switches", True, lambda share: count(share.switches)),
+    Column("rack units", True, lambda share: plain(share.rack_units)),
+    Column("cost", True, lambda share: money(share.usd)),
+    Column("share", True, lambda share: f"{100 * share.usd_share:.0f} %"),
+    Column("power", True, lambda share: power(share.power_w)),
+)
 
 
 def network_shares(design: Design) -> list[NetworkShare]:

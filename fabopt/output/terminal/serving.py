@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fabopt.output.statements import StatedTable, Statement, statement_of
+from fabopt.output.statements import Column, StatedTable, Statement, statement_of, table_of
 from fabopt.output.terminal.workload import PLACES, duration, needs_words, paths_lines, size
 from fabopt.output.words import count, plain
 from fabopt.schema.design import Design
-from fabopt.schema.prediction import ServingPool, ServingUse
+from fabopt.schema.prediction import ServedTaper, ServingPool, ServingUse
 
 COLUMNS = (
     ("communicator", False), ("ranks", True), ("runs in", False), ("over the network", True), ("calls", True),
     ("time", True),
 )  # fmt: skip
-TAPERS = (("at the leaves", False), ("first token", True), ("each further", True), ("prompt sent", True))
+TAPERS: Sequence[Column[ServedTaper]] = (
+    Column("at the leaves", False, lambda taper: f"{plain(taper.leaf_ratio)}:1"),
+    Column("first token", True, lambda taper: duration(taper.ttft_s)),
+    Column("each further", True, lambda taper: duration(taper.tpot_s)),
+    Column("prompt sent", True, lambda taper: "-" if taper.kv_send_s is None else duration(taper.kv_send_s)),
+)
 _BILLION = 10**9
 
 
@@ -25,7 +30,7 @@ def serving(design: Design) -> Statement | None:
         return None
     title = f"{use.model}, {use.parameters / _BILLION:,.4g} billion parameters, {plan_words(use)}"
     rows = [row for pool, does in ((use.prefill, "reading"), (use.decode, "writing")) for row in _rows(pool, does)]
-    tapers = StatedTable(TAPERS, list(_tapers(use)), "What ratios would cost with servers anywhere")
+    tapers = table_of(TAPERS, use.tapers, "What ratios would cost with servers anywhere")
     own = paths_lines(use.on_paths)
     lines = needs_words(use.model, use.needs), waits_line(use), *own, kv_line(use), memory_line(use)
     return statement_of("serving", "Serving", title, *lines, StatedTable(COLUMNS, rows), tapers)
@@ -89,9 +94,3 @@ def _rows(pool: ServingPool, does: str) -> Iterator[list[str]]:
         over = entry.bytes_over.get("server", 0)
         yield [f"{entry.communicator}, {does}", count(entry.group), PLACES[entry.place], size(over) if over else "-",
                plain(entry.calls), duration(entry.time_s)]  # fmt: skip
-
-
-def _tapers(use: ServingUse) -> Iterator[list[str]]:
-    for taper in use.tapers:
-        sent = "-" if taper.kv_send_s is None else duration(taper.kv_send_s)
-        yield [f"{plain(taper.leaf_ratio)}:1", duration(taper.ttft_s), duration(taper.tpot_s), sent]

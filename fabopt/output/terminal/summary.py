@@ -14,7 +14,17 @@ from rich.text import Text
 from fabopt.output.bought import beside
 from fabopt.output.labour import labour
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
+from fabopt.output.statements import (
+    StatedTable,
+    Statement,
+    futures,
+    growth,
+    latency,
+    links,
+    single_points,
+    table_of,
+    tiers,
+)
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,
@@ -69,7 +79,7 @@ def summary(design: Design) -> Iterator[RenderableType]:
     yield _heading("Cost and power")
     yield _cost_table(design)
     if shares := network_shares(design):
-        yield table(SHARE_COLUMNS, [share.words for share in shares])
+        yield _rows(table_of(SHARE_COLUMNS, shares))
     if spares := spares_line(design):
         yield _line(spares)
     yield _line(totals_line(design))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fabopt.output.statements import StatedTable, Statement, statement_of
+from fabopt.output.statements import Column, StatedTable, Statement, statement_of, table_of
 from fabopt.output.words import count, money, plain
 from fabopt.schema.design import Design
 from fabopt.schema.losses import HallTraffic
@@ -23,10 +23,6 @@ from fabopt.schema.workload import Placement, Within
 from fabopt.units import grouped
 from fabopt.workload.remarks import needed_words
 
-COLUMNS = (
-    ("communicator", False), ("GPUs", True), ("operations", False), ("runs in", False), ("sent by a GPU", True),
-    ("over the network", True), ("time", True), ("hidden", True), ("exposed", True),
-)  # fmt: skip
 PLACES = {"domain": "scale-up domain", "leaf": "leaf", "pod": "pod", "fabric": "whole fabric"}
 _BYTES = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _SECONDS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
@@ -38,20 +34,20 @@ LEAST_GBPS = 0.001
 _PERCENT = 100
 
 
-def workload_rows(use: WorkloadUse) -> Iterator[list[str]]:
-    """A row for every communicator, cells as ``COLUMNS``: bytes of a GPU and times, in a step."""
-    for entry in use.communicators:
-        yield [
-            entry.communicator + (" (binds)" if entry.communicator == use.binding else ""),
-            count(entry.group),
-            ", ".join(entry.operations),
-            PLACES[entry.place],
-            size(entry.bytes_sent),
-            _over_network(entry),
-            duration(entry.time_s),
-            duration(entry.hidden_s),
-            duration(entry.exposed_s),
-        ]
+def communicators(use: WorkloadUse) -> StatedTable:
+    """A row for every communicator: bytes of a GPU and times, in a step."""
+    columns: Sequence[Column[CommunicatorUse]] = (
+        Column("communicator", False, lambda one: one.communicator + " (binds)" * (one.communicator == use.binding)),
+        Column("GPUs", True, lambda one: count(one.group)),
+        Column("operations", False, lambda one: ", ".join(one.operations)),
+        Column("runs in", False, lambda one: PLACES[one.place]),
+        Column("sent by a GPU", True, lambda one: size(one.bytes_sent)),
+        Column("over the network", True, _over_network),
+        Column("time", True, lambda one: duration(one.time_s)),
+        Column("hidden", True, lambda one: duration(one.hidden_s)),
+        Column("exposed", True, lambda one: duration(one.exposed_s)),
+    )
+    return table_of(columns, use.communicators)
 
 
 def workload(design: Design) -> Statement | None:
@@ -64,7 +60,7 @@ def workload(design: Design) -> Statement | None:
     lines = needs_line(use), *own, utilization_line(use), f"{of_first}{memory_line(use)}", *job_lines(use)
     lines += tuple(map(_hall_line, design.hall_traffic))
     title = f"{of_first}{workload_title(use)}"
-    return statement_of("workload", "Workload", title, StatedTable(COLUMNS, list(workload_rows(use))), *lines)
+    return statement_of("workload", "Workload", title, communicators(use), *lines)
 
 
 def _hall_line(row: HallTraffic) -> str:

@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fabopt.cli.output import check_targets, deliver, engines_silenced, say, tell
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import SolveRequest
-from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, fault, refusal
+from fabopt.errors import EXIT_DONE, EXIT_INFEASIBLE, EXIT_NO_ANSWER, Fault, fault
 from fabopt.io.faults import refuse_any
-from fabopt.io.library import STANDARD_STREAM, is_device
+from fabopt.io.library import STANDARD_STREAM, ending_of, is_device
 from fabopt.output.export.front import front_csv, readable
 from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
 from fabopt.output.terminal.answer import infeasible_lines
@@ -41,8 +41,8 @@ class Targets:
 
     def check(self) -> None:
         """Raise, before any work, if one of the files cannot be written."""
-        if self.plot is not None and PurePath(self.plot).suffix.lower() not in PLOT_ENDINGS:
-            raise refusal(self.plot, "", "a plot is not written like this", allowed=", ".join(PLOT_ENDINGS))
+        if self.plot is not None:
+            ending_of(self.plot, "a plot", PLOT_ENDINGS)
         check_targets([self.json, self.csv, self.plot])
 
     @property

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 
 from fabopt.cli.output import check_targets, deliver, say, tell
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, fault, refusal
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, fault
 from fabopt.inspect.quote_optimum import with_parts_of
 from fabopt.io.case import read_price_books
 from fabopt.io.catalog import named_catalogs, read_catalog
 from fabopt.io.faults import refuse_any
-from fabopt.io.library import STANDARD_STREAM, YAML_ENDINGS, find_catalog
+from fabopt.io.library import STANDARD_STREAM, YAML_ENDINGS, ending_of, find_catalog
 from fabopt.io.quote.reading import QuoteOptions, read_quote
 from fabopt.output.export.quote_book import book_bytes, quote_bytes
 from fabopt.output.terminal.quotes import headline_of_quote, quote_report
@@ -49,8 +49,8 @@ def import_quote(
     A file without any priced line is refused once its lines are shown, and no book is written. ``against``: price books
     with which prices are compared, over the catalog's; ``vendor``: the seller of the book's offers.
     """
-    if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in YAML_ENDINGS:
-        raise refusal(output, "", "a price book is not written like this", allowed=", ".join(YAML_ENDINGS))
+    if output != STANDARD_STREAM:
+        ending_of(output, "a price book", YAML_ENDINGS)
     check_targets([output, json])
     catalog = quoted_catalog(catalogs)
     priced = with_price_books(catalog, read_price_books(list(against), catalog, Path()))

@@ -13,7 +13,7 @@ from fabopt.cli.signals import ATTENDANT
 from fabopt.cli.solving import EXIT_OF_STATUS
 from fabopt.errors import EXIT_NO_ANSWER, refusal
 from fabopt.io.design import read_design_or_front, read_front
-from fabopt.io.library import STANDARD_STREAM, make_folder
+from fabopt.io.library import STANDARD_STREAM, ending_of, make_folder
 from fabopt.output.charts.points import shown_points
 from fabopt.output.html.build import page_bytes
 from fabopt.output.html.front_page import plot_page
@@ -33,7 +33,8 @@ def write_report(
     page that says why; the exit code is then that of ``solve``. A sweep or front has a page of its own, but for a
     ``point`` of it (from 1), which is a design. ``pages``: of a front, a page of each point too.
     """
-    _check_ending(output)
+    if output != STANDARD_STREAM:
+        ending_of(output, "a report", PAGES)
     if front == path == STANDARD_STREAM:
         raise refusal("--front", "", "only one input can come from standard input")
     check_targets([output])
@@ -87,11 +88,6 @@ def _write_points(front: Front, path: str, output: str, unchecked: bool) -> Iter
             page = folder / f"{number}.html"
             deliver(str(page), _page(design_of_point(front, path, number), f"{path}#{number}", unchecked))
             yield number, f"{quote(folder.name)}/{page.name}"
-
-
-def _check_ending(output: str) -> None:
-    if output != STANDARD_STREAM and PurePath(output).suffix.lower() not in PAGES:
-        raise refusal(output, "", "a report is not written like this", allowed=", ".join(PAGES))
 
 
 def _front(path: str, design: Design) -> Front:

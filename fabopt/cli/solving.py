@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.advice import Advice
@@ -24,7 +23,7 @@ from fabopt.errors import (
     refusal,
 )
 from fabopt.io.case import Inputs, read_inputs
-from fabopt.io.library import STANDARD_STREAM
+from fabopt.io.library import STANDARD_STREAM, ending_of
 from fabopt.output.export.design import design_bytes
 from fabopt.output.terminal.answer import headline
 
@@ -300,9 +299,7 @@ def _is_proven_again(design: Design, request: SolveRequest) -> bool:
 
 def write_formulation(request: SolveRequest, output: str) -> None:
     """Write the integer program; standard output gets it as .lp."""
-    ending = ".lp" if output == STANDARD_STREAM else PurePath(output).suffix.lower()
-    if ending not in FORMULATION_ENDINGS:
-        raise refusal(output, "", "a formulation is not written like this", allowed=", ".join(FORMULATION_ENDINGS))
+    ending = ".lp" if output == STANDARD_STREAM else ending_of(output, "a formulation", FORMULATION_ENDINGS)
     check_targets([output])
     inputs = request.inputs()
     from fabopt.solution.formulation_text import formulation_text

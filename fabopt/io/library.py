@@ -12,9 +12,10 @@ import os
 import re
 import sys
 import tempfile
-from pathlib import Path
+from collections.abc import Collection
+from pathlib import Path, PurePath
 
-from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault, file_name
+from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault, file_name, refusal
 
 STANDARD_STREAM = "-"
 MAX_INPUT_BYTES = 20_000_000
@@ -110,6 +111,14 @@ def make_folder(path: Path) -> Path:
     except OSError as error:
         raise OutputError(f"{shown(path)}: the folder cannot be made: {error.strerror or error}") from None
     return path
+
+
+def ending_of(target: str, what: str, endings: Collection[str]) -> str:
+    """The ending of a file's name, in small letters; ``InputError`` for one as which ``what`` is not written."""
+    ending = PurePath(target).suffix.lower()
+    if ending not in endings:
+        raise refusal(target, "", f"{what} is not written like this", allowed=", ".join(endings))
+    return ending
 
 
 def check_writable(path: Path) -> None:

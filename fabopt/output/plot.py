@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 
-from fabopt.errors import refusal
-from fabopt.io.library import write_whole
+from fabopt.io.library import ending_of, write_whole
 from fabopt.output.charts.compose import together
 from fabopt.output.charts.style import FILE_PALETTE, png, svg
 from fabopt.output.html.front_page import plot_page
@@ -14,19 +13,11 @@ from fabopt.schema.design import Front
 ENDINGS = (".html", ".png", ".svg")
 
 
-def plot_format(target: str) -> str:
-    """Return the ending that says in which format a plot goes to ``target``; ``InputError`` for any other."""
-    ending = PurePath(target).suffix.lower()
-    if ending not in ENDINGS:
-        raise refusal(target, "", "a plot is not written like this", allowed=", ".join(ENDINGS))
-    return ending
-
-
 def write_plot(front: Front, path: Path) -> None:
     """Write the picture of a front, whole or not at all: ``InputError`` for an unknown ending, ``OutputError`` for a
     path that cannot be written.
     """
-    write_whole(path, plot_bytes(front, plot_format(str(path))))
+    write_whole(path, plot_bytes(front, ending_of(str(path), "a plot", ENDINGS)))
 
 
 def plot_bytes(front: Front, ending: str) -> bytes:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
 from fabopt.design.bill import KIND_OF
 from fabopt.design.build import dump
 from fabopt.errors import refusal
 from fabopt.io.faults import refuse_any
+from fabopt.io.library import STANDARD_STREAM, ending_of
 from fabopt.output.export.marks import NO_MARKS, REPRICED, Marks, marked_csv
 from fabopt.output.export.orders import body_of, orderable, seller_of
 from fabopt.output.export.spreadsheet import csv_bytes
@@ -44,10 +44,7 @@ ENDINGS = (".csv", ".xlsx", ".json")
 
 def bill_format(target: str) -> str:
     """Return the ending that says in which format to write a bill to ``target``; standard output (``-``) is CSV."""
-    ending = ".csv" if target == "-" else PurePath(target).suffix.lower()
-    if ending not in ENDINGS:
-        raise refusal(target, "", "a bill of materials is not written like this", allowed=", ".join(ENDINGS))
-    return ending
+    return ".csv" if target == STANDARD_STREAM else ending_of(target, "a bill of materials", ENDINGS)
 
 
 def bill_bytes(design: Design, ending: str, marks: Marks = NO_MARKS, *, date: str = "", revision: str = "") -> bytes:

@@ -59,7 +59,13 @@ def export_design(request: ExportRequest) -> None:
             allowed="a design that was found (status optimal or feasible)",
             hint=nearest_hint(design),
         )
-    options = Options(request.netbox, stage=numbered_stage(design, request.stage), discovery=_discovery(request.guids))
+    options = Options(
+        request.netbox,
+        stage=numbered_stage(design, request.stage),
+        discovery=(
+            None if request.guids is None else read_bytes(Path(request.guids)).decode("utf-8", errors="replace")
+        ),
+    )
     options = replace(options, skip=tell if request.skip else None)
     options = replace(options, sheets=tuple(request.sheets)) if request.sheets else options
     options = replace(options, date=request.date or str(date.today()), revision=request.revision)
@@ -71,10 +77,6 @@ def export_design(request: ExportRequest) -> None:
         files = export(design, wired(design, path), formats, Path(request.output), options)
     for file in files:
         tell(f"wrote {shown(file)}")
-
-
-def _discovery(path: str | None) -> str | None:
-    return None if path is None else read_bytes(Path(path)).decode("utf-8", errors="replace")
 
 
 # -- the command that writes a bill of materials ----------------------------------------------------------------------

@@ -270,11 +270,6 @@ def _numbers(plan: OperationPlan, links: Sequence[NamedLink]) -> dict[Node, int]
     }  # fmt: skip
 
 
-def _description(device: NamedDevice, port: NamedPort, number: int) -> str:
-    """Node description of an adapter: ``server-0001 mlx5_0``; ``HCA-1`` where no name is known."""
-    return f"{device.name} {f'HCA-{number}' if port.name == port.port else port.name}"
-
-
 def _adapters(
     plan: OperationPlan, links: Sequence[NamedLink], guids: Mapping[Node, str], numbers: Mapping[Node, int],
     managing: set[str],
@@ -284,6 +279,6 @@ def _adapters(
         device = plan.device_at[link.a.device]
         if device.role not in SWITCHES:
             node = device.device, link.a.port
-            description = _description(device, link.a, numbers[node])
+            description = f"{device.name} {f'HCA-{numbers[node]}' if link.a.name == link.a.port else link.a.name}"
             adapters.append(Adapter(device, link.a, numbers[node], description, guids[node], link.b, link.network))
     return sorted(adapters, key=lambda adapter: adapter.host.product not in managing)

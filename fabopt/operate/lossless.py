@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -93,7 +93,7 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
     paths = {fabric.name: fabric.metrics.max_switch_hops for fabric in design.fabrics}
     farthest = {path.fabric: path for fabric in design.fabrics for path in paths_of(embedded, fabric)}
     wanted = {fabric.name: fabric for fabric in embedded.case.fabrics}
-    lengths = _longest_m(plan)
+    lengths = largest((link.fabric, link.length_m) for link in plan.links)
     for device in plan.devices:
         if device.asn and wanted[device.fabric].lossless is not None:
             switch = embedded.part(device.product, Switch)
@@ -106,10 +106,6 @@ def lossless_switches(design: Design, plan: OperationPlan) -> Iterator[LosslessS
                 rtt_ns = round_trip_ns((switches + 1) * lengths[device.fabric], switches, switch.latency_ns)
             ports = list(_ports(plan, device, switch, mtu))
             yield LosslessSwitch(device, switch, ports, priorities, mtu, rtt_ns)
-
-
-def _longest_m(plan: OperationPlan) -> Mapping[str, float]:
-    return largest((link.fabric, link.length_m) for link in plan.links)
 
 
 def _ports(plan: OperationPlan, device: NamedDevice, switch: Switch, mtu: int) -> Iterator[LosslessPort]:

@@ -34,7 +34,7 @@ from fabopt.output.terminal.why_not import why_not_line
 from fabopt.parts.price_books import products
 from fabopt.program.copies import processors
 from fabopt.program.settings import ProgressWatch, Settings
-from fabopt.schema.design import Alternative, Design, Front, FrontAnswer, FrontPoint
+from fabopt.schema.design import Design, Front, FrontAnswer, FrontPoint
 from fabopt.solution import optimize
 from fabopt.solution.question import ALTERNATIVES_S
 from fabopt.studio.edit import inputs_of
@@ -74,7 +74,7 @@ def solve(bench: Bench, text: str, path: str | None = None, prices: Mapping[str,
         clock=bench.clock,
         alternatives_s=ALTERNATIVES_S,
         reached=lambda design: _reached(bench, design, asked),
-        compared=lambda row: _compared(bench, row),
+        compared=lambda row: bench.tell("compared", row=row.model_dump(mode="json")),
         bracket=progress.bracket,
         share=progress.share,
         kept=lambda design: bench.tell("best", answer=kept(bench, design), facts=facts(design)),
@@ -116,10 +116,6 @@ def _reached(bench: Bench, design: Design, asked: str, is_whole: bool = False) -
 def _answer(bench: Bench, design: Design) -> None:
     screen = screen_rows(design)
     bench.tell("answer", answer=kept(bench, design), status=design.status, screen=screen, facts=facts(design))
-
-
-def _compared(bench: Bench, row: Alternative) -> None:
-    bench.tell("compared", row=row.model_dump(mode="json"))
 
 
 def why_not(

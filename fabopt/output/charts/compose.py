@@ -36,7 +36,10 @@ def grid_chart(front: Front, y: Quantity, dots: Sequence[Dot], palette: Palette)
     place = {"x": x, "y": {**_axis("y", up, rows), "sort": "descending"}}
     height = min(_MOST_HEIGHT, max(2, len(rows)) * _CELL)
     cells = [_cell(dot, along, up, y, low, high) for dot in dots]
-    colour = {"scale": {"domain": [low, high], "range": [_LIGHT, _DARK]}, "legend": _legend(y)}
+    colour = {
+        "scale": {"domain": [low, high], "range": [_LIGHT, _DARK]},
+        "legend": {"title": y.title, "labelExpr": y.label_expression, "orient": "right", "gradientLength": 160},
+    }
     layers: list[Spec] = [
         {
             "data": {"values": [cell for cell in cells if cell["y"] is not None]},
@@ -69,10 +72,6 @@ def _axis(channel: str, quantity: Quantity, values: Sequence[Number | str]) -> S
     if channel == "y":  # a key may be longer than the chart is high: above it, and level
         axis |= {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": -30, "titleY": -16}
     return {"field": f"at_{channel}", "type": "ordinal", "axis": axis}
-
-
-def _legend(y: Quantity) -> Spec:
-    return {"title": y.title, "labelExpr": y.label_expression, "orient": "right", "gradientLength": 160}
 
 
 def _cell(dot: Dot, along: Quantity, up: Quantity, y: Quantity, low: float, high: float) -> dict[str, Any]:

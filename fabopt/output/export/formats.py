@@ -95,7 +95,7 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
     """
     _require_options(formats, options)
     try:
-        missing = _missing_folders(folder)
+        missing = [name_missing for name_missing in (folder, *folder.parents) if not name_missing.exists()]
         folder.mkdir(parents=True, exist_ok=True)
         try:
             return _through_temporary(design, wiring, formats, folder, options)
@@ -198,11 +198,6 @@ def _make_room(targets: Sequence[Path]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.is_dir():
             raise OutputError(f"{target}: is a folder, and a file would be written there")
-
-
-def _missing_folders(folder: Path) -> list[Path]:
-    """Return the folders that would have to be made, innermost first."""
-    return [name_missing for name_missing in (folder, *folder.parents) if not name_missing.exists()]
 
 
 def _module(name: str) -> ModuleType:

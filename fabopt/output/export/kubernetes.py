@@ -38,7 +38,13 @@ def files_of(asked: Exported) -> Files:
     plan = asked.plan
     fabrics = labelled_fabrics(asked.design, plan)
     long = sorted(
-        {value for fabric in fabrics for own in fabric.labels.values() for value in own.values() if _is_long(value)}
+        {
+            value
+            for fabric in fabrics
+            for own in fabric.labels.values()
+            for value in own.values()
+            if len(value) > _LONGEST
+        }
     )
     if long:
         raise refusal(
@@ -48,10 +54,6 @@ def files_of(asked: Exported) -> Files:
             long[0],
         )
     return {TOPOLOGY: topology_lines(plan, fabrics), LABELS: label_lines(plan, fabrics)}
-
-
-def _is_long(value: str) -> bool:
-    return len(value) > _LONGEST
 
 
 def labelled_fabrics(design: Design, plan: OperationPlan) -> list[LabelledFabric]:

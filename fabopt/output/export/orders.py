@@ -226,12 +226,15 @@ def order_lines(design: Design) -> list[OrderLine]:
     """Every part ordered or taken out of stock for a stage, by order date and vendor; none of what is in service."""
     lines = list(_lines(design))
     return sorted(
-        lines, key=lambda line: (_month(line), line.vendor, line.row.kind, line.row.id, line.row.length_m or 0)
+        lines,
+        key=lambda line: (
+            NO_MONTH if line.month is None else line.month,
+            line.vendor,
+            line.row.kind,
+            line.row.id,
+            line.row.length_m or 0,
+        ),
     )
-
-
-def _month(line: OrderLine) -> float:
-    return NO_MONTH if line.month is None else line.month
 
 
 def _lines(design: Design) -> Iterator[OrderLine]:

@@ -185,7 +185,11 @@ def _ports_of(switch: Switch, tier: TierUse, ends: dict[tuple[int, int], _PortEn
     reserved = _reserved(switch, tier, ends)
     kept = dict.fromkeys((cage for cage, _ in reserved), parse_split(tier.down.split))
     for cage, _, kind in _cages(switch):
-        split = used.get(cage) or kept.get(cage) or _least_split(kind)
+        split = (
+            used.get(cage)
+            or kept.get(cage)
+            or min(map(parse_split, kind.splits), key=lambda split: (split.ports, -split.port_mbps))
+        )
         for lane in range(split.ports):
             place = cage, lane
             yield _Port(cage, kind.form_factor, split, lane, place in reserved, ends.get(place))
@@ -208,8 +212,3 @@ def _cages(switch: Switch) -> Iterator[tuple[int, int, Cage]]:
     number = count(1)
     for group, kind in enumerate(switch.cages):
         yield from ((next(number), group, kind) for _ in range(kind.count))
-
-
-def _least_split(kind: Cage) -> Lane:
-    """Return the split of a cage with the fewest, then fastest ports."""
-    return min(map(parse_split, kind.splits), key=lambda split: (split.ports, -split.port_mbps))

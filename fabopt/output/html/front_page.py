@@ -83,7 +83,7 @@ def front_table(front: Front, links: Mapping[int, str] = MappingProxyType({})) -
     columns += [("GPUs", True), ("ratio", True), *((metric.title, True) for metric in metrics)]
     more = list(some_columns(front))
     columns += [(column.title, column.is_number) for column in more]
-    columns = [(_capitalized(title), numbers) for title, numbers in columns]
+    columns = [(title if "_" in title else title[:1].upper() + title[1:], numbers) for title, numbers in columns]
     rows, details, pages = [], [], []
     for number, point in shown_points(front):
         settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
@@ -106,10 +106,6 @@ def _metrics(front: Front, axes: Axes) -> list[Quantity]:
     return [
         quantity for quantity in unique if any(value_of(point, quantity.name) is not None for point in front.points)
     ]
-
-
-def _capitalized(title: str) -> str:
-    return title if "_" in title else title[:1].upper() + title[1:]
 
 
 def _words(quantity: Quantity, value: int | float | str | None) -> str:

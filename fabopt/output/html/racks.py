@@ -163,12 +163,8 @@ def rack_data(elevation: Elevation) -> dict[str, Any]:
     Devices of a kind are alike but for their names: so a hall of thousands of servers stays small.
     """
     kinds: dict[tuple[str, ...], int] = {}
-    racks = {rack.id: _rack(rack, elevation, kinds) for rack in _filled(elevation)}
+    racks = {rack.id: _rack(rack, elevation, kinds) for row in elevation.rows for rack in row.racks if rack.devices}
     return {"units": elevation.rack_units, "kinds": [list(kind) for kind in kinds], "racks": racks}
-
-
-def _filled(elevation: Elevation) -> Iterator[Rack]:
-    return (rack for row in elevation.rows for rack in row.racks if rack.devices)
 
 
 def _rack(rack: Rack, elevation: Elevation, kinds: dict[tuple[str, ...], int]) -> list[Any]:

@@ -345,7 +345,11 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     moves = (note.removeprefix(f"{MIGRATION} ") for note in design.notes if note.startswith(MIGRATION))
     yield from labelled("Migration", moves, LEFT_OUT)
     shown = (SHARED_PORTS, HOSTS)
-    notes = [note for note in design.notes if note.startswith(shown) or _is_of_planes(note)]
+    notes = [
+        note
+        for note in design.notes
+        if note.startswith(shown) or any(words in note for words in (EQUAL_PLANES, SAVED_TIER, FINER))
+    ]
     rule = DEFAULT_RULES[WHOLE_SERVERS]
     unused = (note.partition(f"{rule.sentence}: ")[2].removesuffix(f" ({rule.anchor})") for note in design.notes)
     notes = [*filter(None, unused), *notes[:MOST_NOTES]]
@@ -354,10 +358,6 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     failed = [check.name for check in design.checks if not check.ok]
     if failed:
         yield ScreenRow("", f"{some(len(failed), 'check')} FAILED: {listed(failed)}", LOST)
-
-
-def _is_of_planes(note: str) -> bool:
-    return any(words in note for words in (EQUAL_PLANES, SAVED_TIER, FINER))
 
 
 def _claim(design: Design) -> str:

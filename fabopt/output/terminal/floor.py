@@ -8,7 +8,7 @@ import numpy as np
 
 from fabopt.floor.appliances import racks_in_use
 from fabopt.output.words import count, listed, plain
-from fabopt.schema.design import Design, Place, Placement
+from fabopt.schema.design import Design
 from fabopt.units import some
 from fabopt.wiring.build import wiring_of
 
@@ -38,7 +38,12 @@ def floor_lines(design: Design) -> list[str]:
     longest = float(np.max(wiring.cables.run_m, initial=0.0))
     policies = [f"{fabric.name}: {fabric.places.policy}" for fabric in design.fabrics]
     racks = design.racks
-    own = {rack for fabric in design.fabrics for rack, _ in _places(fabric.places)}
+    own = {
+        rack
+        for fabric in design.fabrics
+        for role in ("leaf", "spine", "core")
+        for rack, _ in getattr(fabric.places, role)
+    }
     alone = len(own - set(racks.server_racks))
     attachments = racks_in_use(places for fabric in design.fabrics for places in fabric.places.attachments.values())
     of_attachments = attachments - own
@@ -48,7 +53,3 @@ def floor_lines(design: Design) -> list[str]:
         f"{count(alone)} of switches alone{attached}; {', '.join(policies)}",
         f"{listed(counts)} cables, {plain(metres)} m in all, the longest run {plain(longest)} m",
     ]
-
-
-def _places(placement: Placement) -> list[Place]:
-    return [place for role in ("leaf", "spine", "core") for place in getattr(placement, role)]

@@ -40,13 +40,10 @@ def can_be_listed(problem: Problem, first: Measure, second: Measure) -> bool:
     limited = {limit.metric for limit in SPENDING_LIMITS if limit.of(problem.limits) is not None}
     plain = problem.prunes and problem.site.runs_are_alike and not any(stage.limits.are_set for stage in problem.stages)
     plain = plain and not problem.limits.periods and not (problem.labour.open_visits or problem.labour.in_service)
-    priced = traded != {"capex_usd", "tco_usd"} or _undiscounted(problem)
+    priced = traded != {"capex_usd", "tco_usd"} or all(
+        offer.cents == offer.present for item in problem.item_table.items for offer in item.offers
+    )
     return plain and priced and traded <= SUMS and limited <= traded | {"rack_units"}
-
-
-def _undiscounted(problem: Problem) -> bool:
-    """Whether present prices are the prices paid."""
-    return all(offer.cents == offer.present for item in problem.item_table.items for offer in item.offers)
 
 
 def weighed(problem: Problem, first: Measure, second: Measure, weights: tuple[int, int]) -> Weights:
@@ -138,7 +135,7 @@ class Listing:
         self._add(candidates)
         inside = (self._rows[:, 0] > left.first) & (self._rows[:, 0] < right.first)
         heights = self._rows[inside, :2].astype(object) @ weights
-        if len(heights) and min(heights) < _height(left, weights):
+        if len(heights) and min(heights) < left.first * weights[0] + left.second * weights[1]:
             lowest = self._rows[inside][int(np.argmin(heights))]
             corner = Corner(int(lowest[0]), int(lowest[1]))
             yield from self._edges(left, corner)
@@ -287,10 +284,6 @@ def _line(left: Corner, right: Corner) -> tuple[int, int]:
     less, more = left.second - right.second, right.first - left.first
     shared = gcd(less, more)
     return less // shared, more // shared
-
-
-def _height(corner: Corner, weights: tuple[int, int]) -> int:
-    return corner.first * weights[0] + corner.second * weights[1]
 
 
 def _undominated(alike: Sequence[JointCandidate]) -> list[JointCandidate]:

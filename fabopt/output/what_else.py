@@ -36,29 +36,25 @@ def columns_of(design: Design) -> list[Column]:
     effective GPU for a case with a model; of a served one what users wait for; of several jobs the tokens of each, and
     the utilization of all.
     """
-    columns = [
+    metric = design.objective.metric
+    jobs = [] if design.workload is None else [job.name for job in design.workload.jobs]
+    bought = [
         Column("cost", lambda row: row.capex_usd, money),
         Column("more cost", lambda row: row.capex_delta_usd, signed_money),
         Column("more power", lambda row: row.power_delta_w, signed_power, "number"),
     ]
-    metric = design.objective.metric
     if metric not in ("capex_usd", "power_w"):
-        columns.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
-    if any(row.step_s is not None for row in design.alternatives):
-        columns.append(Column("step", lambda row: row.step_s, duration, "number"))
-    if any(row.ttft_s is not None for row in design.alternatives):
-        columns.append(Column("first token", lambda row: row.ttft_s, duration, "number"))
-        columns.append(Column("each further", lambda row: row.tpot_s, duration, "number"))
-    if any(row.tokens_per_s is not None for row in design.alternatives):
-        columns.append(Column("tokens/s", lambda row: row.tokens_per_s, _whole, "number"))
-    jobs = [] if design.workload is None else [job.name for job in design.workload.jobs]
-    columns += [Column(f"tokens/s of {name}", partial(_tokens_per_s, name), _whole, "number") for name in jobs]
-    if any(row.gpu_utilization is not None for row in design.alternatives):
-        title = "utilization of all jobs" if jobs else "utilization"
-        columns.append(Column(title, lambda row: row.gpu_utilization, percent, "number"))
-    if any(row.usd_per_effective_gpu is not None for row in design.alternatives):
-        columns.append(Column("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money))
-    return columns
+        bought.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
+    done = [
+        Column("step", lambda row: row.step_s, duration, "number"),
+        Column("first token", lambda row: row.ttft_s, duration, "number"),
+        Column("each further", lambda row: row.tpot_s, duration, "number"),
+        Column("tokens/s", lambda row: row.tokens_per_s, _whole, "number"),
+        *(Column(f"tokens/s of {name}", partial(_tokens_per_s, name), _whole, "number") for name in jobs),
+        Column(f"utilization{' of all jobs' if jobs else ''}", lambda row: row.gpu_utilization, percent, "number"),
+        Column("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money),
+    ]
+    return bought + [column for column in done if any(column.figure(row) is not None for row in design.alternatives)]
 
 
 def _tokens_per_s(name: str, row: Alternative) -> Number | None:

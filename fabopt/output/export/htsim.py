@@ -81,10 +81,8 @@ def topology_lines(plan: OperationPlan, fabric: SimulatedFabric) -> Iterator[str
 def _links_below(fabric: SimulatedFabric) -> dict[str, list[NamedLink]]:
     """Links of the fabric's own network by the role of their upper end; every link goes one tier up."""
     below: dict[str, list[NamedLink]] = defaultdict(list)
-    for link in fabric.links:
+    for link in fabric.own_links:
         near, far = fabric.roles[link.a.device], fabric.roles[link.b.device]
-        if link.network != fabric.fabric.name or near == "attachment":
-            continue
         if _BELOW.get(far) != near:
             raise _UnsayableError(f"it has links from {near} to {far}, and htsim knows those of a tree")
         below[far].append(link)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fabopt.errors import refusal
-from fabopt.operate.model import NamedLink
 from fabopt.output.export.formats import Content, Exported, Files
 from fabopt.output.export.simulated import SimulatedFabric, link_line, simulated_fabrics
 from fabopt.output.export.spreadsheet import csv_bytes
@@ -87,7 +86,7 @@ def _require(fabric: SimulatedFabric, server: Server) -> None:
 def topology_lines(nodes: _Nodes) -> Iterator[str]:
     """Yield the head, the numbers of switches, the links of NVLink, and those of the fabric without attachments."""
     assert nodes.server.scale_up is not None
-    links = _links(nodes.fabric)
+    links = nodes.fabric.own_links
     switches, own = nodes.switches, nodes.server.gpus
     total = nodes.gpus + nodes.domains + len(switches)
     kind = next((kind for kind in KINDS if kind.lower() in nodes.server.id.split("-")), "NONE")
@@ -104,12 +103,6 @@ def topology_lines(nodes: _Nodes) -> Iterator[str]:
         if near is None:
             near = place[link.a.device] + (link.a.cage - first) // shared
         yield link_line(near, switches[link.b.device], link)
-
-
-def _links(fabric: SimulatedFabric) -> list[NamedLink]:
-    """Links of the fabric's own network; attachments and NICs of logical fabrics belong to no GPU."""
-    name = fabric.fabric.name
-    return [link for link in fabric.links if fabric.roles[link.a.device] != "attachment" and link.network == name]
 
 
 def _rows(nodes: _Nodes) -> Iterator[tuple[object, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fabopt.errors import refusal
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, OperationPlan
@@ -23,6 +24,15 @@ class SimulatedFabric:
     attachments: Sequence[NamedDevice]
     switches: Sequence[NamedDevice]
     roles: Mapping[int, str]
+
+    @cached_property
+    def own_links(self) -> list[NamedLink]:
+        """Links of the fabric's own network, without those of attachments and of logical fabrics."""
+        return [
+            link
+            for link in self.links
+            if link.network == self.fabric.name and self.roles[link.a.device] != "attachment"
+        ]
 
 
 def simulated_fabrics(design: Design, plan: OperationPlan, format_name: str) -> list[SimulatedFabric]:

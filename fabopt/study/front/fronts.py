@@ -56,13 +56,11 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
 
     ``InputError`` lists all faults of the options.
     """
-    words = [("--minimize", word, "minimize") for word in minimize] + [("--maximize", w, "maximize") for w in maximize]
-    if not words:
-        words = [(option, word, option.removeprefix("--")) for option, word in USUAL]
+    words = [("--minimize", word) for word in minimize] + [("--maximize", word) for word in maximize] or list(USUAL)
     metrics: list[Measure] = []
     faults: list[Fault] = []
-    for option, word, sense in words:
-        metric = measure(option, word, "minimize" if sense == "minimize" else "maximize")
+    for option, word in words:
+        metric = measure(option, word, "minimize" if option == "--minimize" else "maximize")
         if isinstance(metric, Fault):
             faults.append(metric)
         elif metric in metrics:
@@ -71,7 +69,7 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], points: int 
             metrics.append(metric)
     if not 2 <= len(words) <= MOST_OBJECTIVES:
         is_one = len(words) == len(metrics) == 1
-        given, partner = (words[0][:2], USUAL[maximize == []]) if is_one else USUAL
+        given, partner = (words[0], USUAL[maximize == []]) if is_one else USUAL
         hint = f"for example {' '.join(given)} {' '.join(partner)}"
         faults.append(fault("pareto", "", "a front trades two or three metrics", len(words), hint=hint))
     if points is not None and points < FEWEST_POINTS:
@@ -193,25 +191,31 @@ def relaxed_if_none(finder: Finder, front: pareto.FoundFront) -> Finder | None:
 
 def check_predicted(problem: Problem, objectives: Sequence[Measure]) -> None:
     """Raise ``InputError`` where figures of a model's step are asked for and the case lacks their inputs."""
-    faults: list[Fault] = []
-    for objective in objectives:
-        option = f"--{objective.sense}"
-        if objective.name == EFFECTIVE and problem.case.site.trunked:
-            hint = "leave `site.cabling` out, or trade another metric"
-            what = "this is not worked out where links run through trunks (`site.cabling`), which need room for panels"
-            faults.append(fault(option, "", what, objective.name, hint=hint))
-        elif objective.name in OF_A_MODEL and problem.needs is None:
-            hint = "write workload: {model: ...}, see `fabopt models`"
-            faults.append(fault(option, "", "the case has no model to predict this of", objective.name, hint=hint))
-        elif objective.name == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
-            what = f"{problem.server.id} has no price_usd, and GPUs that wait cost nothing then"
-            hint = "give it one, in the catalog or a price book"
-            faults.append(fault(option, "", what, objective.name, hint=hint))
-        elif objective.name in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
-            hint = f"write topologies: [{', '.join(TIERED)}]"
-            what = f"this is not searched for over {', '.join(untimed)}"
-            faults.append(fault(option, "", what, objective.name, hint=hint))
-    refuse_any(faults)
+    refuse_any(
+        [
+            fault(f"--{objective.sense}", "", what, objective.name, hint=hint)
+            for objective in objectives
+            for what, hint in _unpredicted(problem, objective.name)
+        ]
+    )
+
+
+def _unpredicted(problem: Problem, metric: str) -> Iterator[tuple[str, str]]:
+    """Yield what stands against trading a metric in a case, and what helps, if anything does."""
+    if metric == EFFECTIVE and problem.case.site.trunked:
+        yield (
+            "this is not worked out where links run through trunks (`site.cabling`), which need room for panels",
+            "leave `site.cabling` out, or trade another metric",
+        )
+    elif metric in OF_A_MODEL and problem.needs is None:
+        yield "the case has no model to predict this of", "write workload: {model: ...}, see `fabopt models`"
+    elif metric == EFFECTIVE and cluster_cents(0, False, problem.server, problem.servers) is None:
+        yield (
+            f"{problem.server.id} has no price_usd, and GPUs that wait cost nothing then",
+            "give it one, in the catalog or a price book",
+        )
+    elif metric in (PREDICTED, EFFECTIVE) and (untimed := _untimed(problem)):
+        yield f"this is not searched for over {', '.join(untimed)}", f"write topologies: [{', '.join(TIERED)}]"
 
 
 def _untimed(problem: Problem) -> list[str]:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from fabopt.output.statements import Statement, moving_line, statement_of
+from fabopt.output.stated import Statement, statement_of
+from fabopt.output.statements import moving_line
 from fabopt.output.words import listed, measured, plain
 from fabopt.parts.items import CABLE_KINDS
 from fabopt.schema.design import Design, Number

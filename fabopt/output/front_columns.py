@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabopt.output.statements import Column
+from fabopt.output.stated import Column
 from fabopt.output.steps import COLUMN as CUT_OFF, cut_off_cell, marginal_unit, tells_cut_off
 from fabopt.output.words import COLUMN as LEFT_OUT, dollars, left_out_cell
 from fabopt.schema.design import Front, FrontPoint

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final, NamedTuple
 
-from fabopt.output.statements import StatedTable, Statement, statement_of
+from fabopt.output.stated import StatedTable, Statement, statement_of
 from fabopt.output.words import money
 from fabopt.schema.design import Design
 from fabopt.schema.labour import KINDS_OF_TASK, LABOUR, MINUTES_PER_HOUR, VISIT, TaskMinutes, times_of

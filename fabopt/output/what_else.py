@@ -17,7 +17,7 @@ NONE = "-"
 BOUGHT = 3
 
 
-class Column(NamedTuple):
+class RowFigure(NamedTuple):
     """A figure of every row: its title, value, wording, and format in a workbook."""
 
     title: str
@@ -31,7 +31,7 @@ class Column(NamedTuple):
         return NONE if figure is None else self.words(figure)
 
 
-def columns_of(design: Design) -> list[Column]:
+def columns_of(design: Design) -> list[RowFigure]:
     """Cost and power; the objective where it is neither; time of a step, tokens a second, utilization and cost per
     effective GPU for a case with a model; of a served one what users wait for; of several jobs the tokens of each, and
     the utilization of all.
@@ -39,20 +39,20 @@ def columns_of(design: Design) -> list[Column]:
     metric = design.objective.metric
     jobs = [] if design.workload is None else [job.name for job in design.workload.jobs]
     bought = [
-        Column("cost", lambda row: row.capex_usd, money),
-        Column("more cost", lambda row: row.capex_delta_usd, signed_money),
-        Column("more power", lambda row: row.power_delta_w, signed_power, "number"),
+        RowFigure("cost", lambda row: row.capex_usd, money),
+        RowFigure("more cost", lambda row: row.capex_delta_usd, signed_money),
+        RowFigure("more power", lambda row: row.power_delta_w, signed_power, "number"),
     ]
     if metric not in ("capex_usd", "power_w"):
-        bought.append(Column(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
+        bought.append(RowFigure(f"more {metric_name(metric)}", lambda row: row.objective_delta, signed_money))
     done = [
-        Column("step", lambda row: row.step_s, duration, "number"),
-        Column("first token", lambda row: row.ttft_s, duration, "number"),
-        Column("each further", lambda row: row.tpot_s, duration, "number"),
-        Column("tokens/s", lambda row: row.tokens_per_s, _whole, "number"),
-        *(Column(f"tokens/s of {name}", partial(_tokens_per_s, name), _whole, "number") for name in jobs),
-        Column(f"utilization{' of all jobs' if jobs else ''}", lambda row: row.gpu_utilization, percent, "number"),
-        Column("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money),
+        RowFigure("step", lambda row: row.step_s, duration, "number"),
+        RowFigure("first token", lambda row: row.ttft_s, duration, "number"),
+        RowFigure("each further", lambda row: row.tpot_s, duration, "number"),
+        RowFigure("tokens/s", lambda row: row.tokens_per_s, _whole, "number"),
+        *(RowFigure(f"tokens/s of {name}", partial(_tokens_per_s, name), _whole, "number") for name in jobs),
+        RowFigure(f"utilization{' of all jobs' if jobs else ''}", lambda row: row.gpu_utilization, percent, "number"),
+        RowFigure("cost per effective GPU", lambda row: row.usd_per_effective_gpu, money),
     ]
     return bought + [column for column in done if any(column.figure(row) is not None for row in design.alternatives)]
 

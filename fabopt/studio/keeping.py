@@ -84,9 +84,9 @@ def unpin(bench: Bench, name: str) -> Message:
     return {}
 
 
-def compare(bench: Bench, one: str, other: str) -> Message:
+def compare(bench: Bench, **names: str) -> Message:
     """Return all that differs between two answers or pins, and why the second costs what it costs."""
-    sides = [whole(name.removeprefix(PIN), _named(bench, name)) for name in (one, other)]
+    sides = [whole(name.removeprefix(PIN), _named(bench, name)) for name in names.values()]
     result = contrast(sides, lambda side: None)
     return {
         "verdict": verdict(result),

@@ -265,8 +265,9 @@ _NUMBER = (int, float, type(None))
 
 # What is asked of workers in one go: the worker, its job, and the keys of the body, each of its kind.
 BESIDE = ".beside"
-_DESK = {"desk": str, "text": str, "path": _PATH, "prices": _PRICES}
-JOBS: dict[str, tuple[str, str, dict[str, Any]]] = {
+Kinds = Mapping[str, type | tuple[type, ...]]
+_DESK: Kinds = {"desk": str, "text": str, "path": _PATH, "prices": _PRICES}
+JOBS: Mapping[str, tuple[str, str, Kinds]] = {
     "/api/read": (READER, "read.read", {"text": str, "path": _PATH}),
     "/api/edit": (READER, "read.edit", {"text": str, "key": str, "value": object}),
     "/api/slider": (BESIDE, "slide.slider", {**_DESK, "key": str, "low": _NUMBER, "high": _NUMBER}),

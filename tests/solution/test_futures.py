@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fabopt.output.export.design import design_bytes
-from fabopt.output.statements import FUTURE_COLUMNS, future_lines, plan_rows, table_of
+from fabopt.output.stated import table_of
+from fabopt.output.statements import FUTURE_COLUMNS, future_lines, plan_rows
 from fabopt.schema.design import Design
 from fabopt.schema.futures import Futures
 from tests.oracles import brute_growth

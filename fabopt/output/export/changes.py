@@ -71,7 +71,7 @@ def _changes(wiring: Wiring, stage: int, there: Collection[str]) -> Iterator[Row
 
 
 def moved_links(wiring: Wiring, stage: int) -> tuple[Wiring, Wiring, Ints]:
-    """The wiring before a stage and at it, and the rows of the links that the stage moves."""
+    """The wiring before a stage and at it, and the rows of the links that the stage moves, shape (links moved,)."""
     before, now = (replace(wiring, links=at_stage(wiring, number)) for number in (stage - 1, stage))
     old, new = before.links, now.links
     is_moved = (old.b != new.b) | (old.b_cage != new.b_cage) | (old.b_lane != new.b_lane)

@@ -44,7 +44,8 @@ from fabopt.output.export.spreadsheet import (
 )
 from fabopt.output.purchased import SHARES, has_any, share_titles
 from fabopt.output.space import pages_line
-from fabopt.output.statements import StatedTable, Statement, single_points, table_of
+from fabopt.output.stated import StatedTable, Statement, table_of
+from fabopt.output.statements import single_points
 from fabopt.output.terminal.answer import headline, leading_notes, proof_line, served
 from fabopt.output.terminal.first_screen import LEFT_OUT, LOST, compared_rows, first_rows
 from fabopt.output.terminal.networks import SHARE_COLUMNS, network_shares

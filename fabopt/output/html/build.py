@@ -25,7 +25,8 @@ from fabopt.output.sheet.model import DrawnSheet
 from fabopt.output.sheet.pages import COLUMN, HALF_COLUMN, TitleBlock, in_column, sheets
 from fabopt.output.sheet.svg import svg
 from fabopt.output.space import pages_line
-from fabopt.output.statements import StatedTable, Statement, futures, growth, latency, links, single_points, tiers
+from fabopt.output.stated import StatedTable, Statement
+from fabopt.output.statements import futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     conflict_quantity,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fabopt.output.cash import KINDS, cash_flow, finance_of, has_cash, worth_lines
 from fabopt.output.charts.cash import TITLES
-from fabopt.output.statements import StatedTable, Statement, statement_of
+from fabopt.output.stated import StatedTable, Statement, statement_of
 from fabopt.output.words import money
 from fabopt.schema.design import Design
 from fabopt.schema.finance import DOLLAR

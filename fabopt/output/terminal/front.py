@@ -13,7 +13,7 @@ from rich.text import Text
 
 from fabopt.output.front_columns import some_columns
 from fabopt.output.slots import slots_at
-from fabopt.output.statements import Column
+from fabopt.output.stated import Column
 from fabopt.output.steps import budget_of, causes_of
 from fabopt.output.terminal.answer import conflict_quantity
 from fabopt.output.terminal.summary import table

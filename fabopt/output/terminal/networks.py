@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fabopt.output.statements import Column
+from fabopt.output.stated import Column
 from fabopt.output.words import count, money, plain, power
 from fabopt.schema.catalog import Switch
 from fabopt.schema.design import Design, FabricDesign, Number

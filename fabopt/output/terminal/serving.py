@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fabopt.output.statements import Column, StatedTable, Statement, statement_of, table_of
+from fabopt.output.stated import Column, StatedTable, Statement, statement_of, table_of
 from fabopt.output.terminal.workload import PLACES, duration, needs_words, paths_lines, size
 from fabopt.output.words import count, plain
 from fabopt.schema.design import Design

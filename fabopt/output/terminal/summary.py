@@ -14,17 +14,8 @@ from rich.text import Text
 from fabopt.output.bought import beside
 from fabopt.output.labour import labour
 from fabopt.output.space import floor_line, pages_line
-from fabopt.output.statements import (
-    StatedTable,
-    Statement,
-    futures,
-    growth,
-    latency,
-    links,
-    single_points,
-    table_of,
-    tiers,
-)
+from fabopt.output.stated import StatedTable, Statement, table_of
+from fabopt.output.statements import futures, growth, latency, links, single_points, tiers
 from fabopt.output.terminal.answer import (
     about_lines,
     fabric_line,

@@ -11,7 +11,7 @@ then.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -96,12 +96,20 @@ def write_quotes(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable
     set_page(sheet, [width for _, width, _ in table.columns[: last + 1]], titles.index("Part number") + 1)
 
 
-def write_table(sheet: Worksheet, formats: dict[str, Format], table: QuoteTable) -> None:
-    """Write a table with a title row that stays and a filter."""
+def write_table(
+    sheet: Worksheet,
+    formats: dict[str, Format],
+    table: QuoteTable,
+    look: Callable[[int, int], str] = lambda line, column: "",
+) -> None:
+    """Write a table with a title row that stays and a filter.
+
+    ``look``: begins the name of a cell's format, by its line (the first is 1) and column.
+    """
     write_headings(sheet, [(title, width) for title, width, _ in table.columns], formats["head"])
     for line, row in enumerate(table.rows, start=1):
         for column, value in enumerate(row):
-            write_cell(sheet, line, column, value, formats[table.columns[column][2]])
+            write_cell(sheet, line, column, value, formats[look(line, column) + table.columns[column][2]])
         cells = zip(row, table.columns, strict=True)
         set_height(
             sheet, line, [(str(value), width) for value, (_, width, style) in cells if value and style == "wrap"]

@@ -17,8 +17,6 @@ from fabopt.output.export.spreadsheet import (
     printable_csv,
     set_height,
     set_page,
-    write_cell,
-    write_headings,
     write_text,
 )
 from fabopt.parts.quotes import Quote
@@ -80,16 +78,13 @@ def _summary(sheet: Worksheet, formats: dict[str, Format], lines: Sequence[tuple
 
 
 def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, comparison: QuoteComparison) -> None:
-    write_headings(sheet, [(title, width) for title, width, _ in _COLUMNS], formats["head"])
-    sheet.freeze_panes(1, 0)
     rows = [*_quoted_rows(quote, comparison), *_missing_rows(comparison)]
-    for row, (look, cells) in enumerate(rows, start=1):
-        for column, value in enumerate(cells):
-            own = "changed" if look == "struck" and column == len(cells) - 1 else look
-            write_cell(sheet, row, column, value, formats[f"{own} {_COLUMNS[column][2]}"])
-        wrapped = zip(cells, _COLUMNS, strict=True)
-        set_height(sheet, row, [(str(value), width) for value, (_, width, kind) in wrapped if kind == "wrap"])
-    sheet.autofilter(0, 0, max(1, len(rows)), len(_COLUMNS) - 1)
+
+    def look(line: int, column: int) -> str:
+        of_line, _ = rows[line - 1]
+        return f"{'changed' if of_line == 'struck' and column == len(_COLUMNS) - 1 else of_line} "
+
+    write_table(sheet, formats, QuoteTable(_COLUMNS, [cells for _, cells in rows]), look)
 
 
 def _quoted_rows(quote: Quote, comparison: QuoteComparison) -> Iterator[tuple[str, list[object]]]:

@@ -85,6 +85,24 @@ def _head(plan: OperationPlan, command: str) -> Iterator[str]:
     yield f"# {plan.case}, stage {plan.stage}. Proven by: {command}"
 
 
+# States of ports as numbers, and where Prometheus reads all that gnmic has.
+_TO_PROMETHEUS = f"""\
+processors:
+  states-as-words:
+    event-strings:
+      value-names: ["oper-status$"]
+      transforms:
+      - replace: {{apply-on: value, old: "^UP$", new: "1"}}
+      - replace: {{apply-on: value, old: "^[A-Z].*", new: "0"}}
+  states-as-numbers:
+    event-convert: {{value-names: ["oper-status$"], type: int}}
+outputs:
+  prometheus:
+    type: prometheus
+    listen: ":{GNMIC_PORT}"
+    event-processors: [states-as-words, states-as-numbers]"""
+
+
 def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
     """Yield subscriptions of gnmic: states of ports as they change, counters of ports and queues every ten seconds."""
     yield from _head(plan, f"gnmic --config {GNMIC} subscribe")
@@ -97,20 +115,7 @@ def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
     yield "  states: {paths: [/interfaces/interface/state/oper-status], mode: stream, stream-mode: on-change}"
     for name, path in (("ports", "/interfaces/interface/state/counters"), ("queues", "/qos/interfaces")):
         yield f"  {name}: {{paths: [{path}], mode: stream, stream-mode: sample, sample-interval: 10s}}"
-    yield "processors:"
-    yield "  states-as-words:"
-    yield "    event-strings:"
-    yield '      value-names: ["oper-status$"]'
-    yield "      transforms:"
-    yield '      - replace: {apply-on: value, old: "^UP$", new: "1"}'
-    yield '      - replace: {apply-on: value, old: "^[A-Z].*", new: "0"}'
-    yield "  states-as-numbers:"
-    yield '    event-convert: {value-names: ["oper-status$"], type: int}'
-    yield "outputs:"
-    yield "  prometheus:"
-    yield "    type: prometheus"
-    yield f'    listen: ":{GNMIC_PORT}"'
-    yield "    event-processors: [states-as-words, states-as-numbers]"
+    yield _TO_PROMETHEUS
 
 
 # -- rules ----------------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def proven(design: Design, file: str, unchecked: bool) -> Proven:
 
 def required(design: Design, file: str, unchecked: bool = False) -> Proven:
     """Require that a design's new checks hold, as ``proven`` does: else raise ``CheckError``."""
-    failed = [check for check in design.checks if not check.ok]
+    failed = design.failed
     lines = [f"check {check.name} FAILED: {check.detail}" for check in failed]
     if not unchecked and not failed:
         if spared := not_asked(design):

@@ -235,10 +235,9 @@ def _bill_to(target: str) -> Callable[[Design], None]:
 
 
 def _exit_code(design: Design) -> int:
-    failed = [check for check in design.checks if not check.ok]
-    for check in failed:
+    for check in design.failed:
         tell(f"check {check.name} FAILED: {check.detail}")
-    return EXIT_CHECK_FAILED if failed else EXIT_OF_STATUS[design.status]
+    return EXIT_CHECK_FAILED if design.failed else EXIT_OF_STATUS[design.status]
 
 
 def check_design(

@@ -16,6 +16,7 @@ from fabopt.output.words import (
     KIND_NAMES,
     count,
     dollars,
+    gpus_in_servers,
     listed,
     measured,
     money,
@@ -287,7 +288,7 @@ def moves_any(against: Against) -> bool:
 def about(name: str, side: Compared) -> str:
     """A side, by its name, in a line: its case, stage, size and price."""
     stage = side.stages[-1] if side.stages else None
-    size = f", {some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}" if stage is not None else ""
+    size = f", {gpus_in_servers(stage)}" if stage is not None else ""
     at_stage = "" if stage is None or side.is_whole else f" as of {stage.name}"
     quoted = " as quoted" if side.offer is not None else ""
     return f"{name}: {side.design.case.name}{at_stage}{quoted}{size}, {dollars(usd(side.cents))}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from fabopt.rules.defaults import DEFAULT_RULES, NO_RULES
 from fabopt.schema.base import NO_SINGLE_LIMIT
-from fabopt.schema.design import Design, FabricDesign, LinkRow
+from fabopt.schema.design import Design, FabricDesign, LinkRow, StageDesign, Totals
 from fabopt.schema.left_out import RuleLeftOut
 from fabopt.schema.resilience import NO_RULE
 from fabopt.units import CENTS_PER_USD, exact, plural, rounded, some, usd, whole_shares
@@ -136,6 +136,18 @@ def listed(words: Sequence[str], last: str = "and") -> str:
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def gpus_in_servers(stage: StageDesign) -> str:
+    """``1,024 GPUs in 128 servers``."""
+    return f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
+
+
+def share_of_cluster(totals: Totals) -> str:
+    """``7.3 % of the cluster's 1.41 MW``: the network's power; empty where that of the servers is not known."""
+    if not totals.cluster_power_w:
+        return ""
+    return f"{percent(totals.power_w / totals.cluster_power_w)} of the cluster's {power(totals.cluster_power_w)}"
 
 
 def sentence(text: str) -> str:

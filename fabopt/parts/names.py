@@ -17,6 +17,11 @@ from fabopt.units import some
 _NOBODY = ("generic", "various")
 
 
+def name_in(parts: Mapping[str, Mapping[str, object]], id_: str, has_maker: bool = True) -> str:
+    """The name of a product among parts by id; its id where they do not have it."""
+    return product_name(parts.get(id_, {}), id_, has_maker)
+
+
 def product_name(part: Mapping[str, object], id_: str, has_maker: bool = True) -> str:
     """The maker, if wanted, and part number of a product; its id where the catalog names no part number.
 

@@ -250,6 +250,11 @@ class Design(Strict):
         return self.floor if self.floor is not None else NO_FLOOR
 
     @property
+    def failed(self) -> list[Check]:
+        """The checks that do not hold."""
+        return [check for check in self.checks if not check.ok]
+
+    @property
     def sums(self) -> Totals:
         """The totals of a file that has a design."""
         assert self.totals is not None

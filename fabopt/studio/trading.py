@@ -83,8 +83,7 @@ def solve(bench: Bench, text: str, path: str | None = None, prices: Mapping[str,
         # stopped on the way to the comparisons: what was proven before stays so
         design = known
     _reached(bench, design, asked, design.alternatives_complete)
-    failed = [check.name for check in design.checks if not check.ok]
-    return {"code": EXIT_CHECK_FAILED if failed else CODES[design.status], "answer": kept(bench, design)}
+    return {"code": EXIT_CHECK_FAILED if design.failed else CODES[design.status], "answer": kept(bench, design)}
 
 
 def kept(bench: Bench, design: Design) -> str:
@@ -105,7 +104,7 @@ def _name_of(inputs: Inputs) -> str:
 
 def _reached(bench: Bench, design: Design, asked: str, is_whole: bool = False) -> None:
     """Tell an answer, and remember it where it is proven; ``is_whole``: with all that it is compared with."""
-    if design.status in PROVEN and all(check.ok for check in design.checks):
+    if design.status in PROVEN and not design.failed:
         bench.known.pop(asked, None)
         bench.known[asked] = design, is_whole
         if len(bench.known) > MOST_KNOWN:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fabopt.output.bought import bought_units, of_those, servers_before, usd_per_gpu
 from fabopt.output.space import space_line
 from fabopt.output.terminal.answer import bound_alone, gap_share, metric_name
-from fabopt.output.words import count, listed, measured, money, percent, plain, power
+from fabopt.output.words import count, gpus_in_servers, listed, measured, money, plain, power, share_of_cluster
 from fabopt.schema.design import Design, FabricDesign, Number, Totals
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
@@ -36,9 +36,8 @@ def answer(design: Design) -> str:
     """State purchases, price, and the proof of optimality."""
     if design.totals is None or not design.stages:
         return _no_answer(design)
-    totals, stage = design.totals, design.stages[-1]
-    served = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
-    return f"Buy {_bought(design)} for {money(totals.capex_usd)} to join {served}. {_claim(design)}"
+    joined = gpus_in_servers(design.stages[-1])
+    return f"Buy {_bought(design)} for {money(design.totals.capex_usd)} to join {joined}. {_claim(design)}"
 
 
 def _bought(design: Design) -> str:
@@ -78,7 +77,7 @@ def key_figures(design: Design) -> list[KeyFigure]:
     return [
         KeyFigure("Purchase price", _dollars(totals.capex_usd), _per_gpu(design)),
         KeyFigure(_tco_name(design), _dollars(totals.tco_usd), "purchase and energy"),
-        KeyFigure("Power", power(totals.power_w), _share(totals)),
+        KeyFigure("Power", power(totals.power_w), share_of_cluster(totals) or "network only"),
         _bandwidth(design.fabrics[0], len(design.fabrics) > 1),
         KeyFigure(
             "Switches",
@@ -116,12 +115,6 @@ def _tco_name(design: Design) -> str:
 def _per_gpu(design: Design) -> str:
     per_gpu = usd_per_gpu(design)
     return "" if per_gpu is None else f"{_dollars(per_gpu[0])} per {per_gpu[1]}"
-
-
-def _share(totals: Totals) -> str:
-    if not totals.cluster_power_w:
-        return "network only"
-    return f"{percent(totals.power_w / totals.cluster_power_w)} of the cluster's {power(totals.cluster_power_w)}"
 
 
 def _bandwidth(fabric: FabricDesign, several: bool) -> KeyFigure:

@@ -15,7 +15,7 @@ from itertools import groupby
 import numpy as np
 
 from fabopt.output.words import count
-from fabopt.parts.names import product_name
+from fabopt.parts.names import name_in
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.units import grouped, plural, some
 from fabopt.wiring.model import Ints, Mask, Wiring
@@ -74,8 +74,7 @@ class FabricTree:
 
     def product(self, row: int, has_maker: bool = False) -> str:
         """The name of a device's product, with its maker or without."""
-        product = self.wiring.devices.product[row]
-        return product_name(self.design.parts.get(product, {}), product, has_maker)
+        return name_in(self.design.parts, self.wiring.devices.product[row], has_maker)
 
     @cached_property
     def _is_held(self) -> bool:

@@ -14,6 +14,7 @@ from fabopt.output.words import (
     ALMOST_NOTHING,
     KIND_NAMES,
     count,
+    gpus_in_servers,
     has_three_digits,
     left_out_claim,
     listed,
@@ -22,6 +23,7 @@ from fabopt.output.words import (
     percent,
     plain,
     power,
+    share_of_cluster,
     signed_money,
 )
 from fabopt.parts.price_basis import IN_DOUBT, PRICES
@@ -98,8 +100,7 @@ def no_design(case: str) -> str:
 
 def served(design: Design) -> str:
     """State the servers joined and the cost of a design, without a claim about other designs."""
-    totals, stage = design.sums, design.stages[-1]
-    joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')}"
+    totals, joined = design.sums, gpus_in_servers(design.stages[-1])
     cost = f"{money(totals.capex_usd)} and {power(totals.power_w)}"
     return f"{design.case.name}: {some(totals.switches, 'switch')}{of_those(design, 'switch')} for {joined}, {cost}"
 
@@ -277,8 +278,7 @@ def totals_line(design: Design) -> str:
     if per_gpu is not None:
         parts.append(f"{money(round(per_gpu[0], 2))} per {per_gpu[1]}")
     if totals.cluster_power_w:
-        share = percent(totals.power_w / totals.cluster_power_w)
-        parts.append(f"network {power(totals.power_w)}, {share} of the cluster's {power(totals.cluster_power_w)}")
+        parts.append(f"network {power(totals.power_w)}, {share_of_cluster(totals)}")
     parts.append(f"{measured(totals.rack_units, 'rack unit')}{of_those(design, 'rack unit')}")
     if totals.racks is not None and totals.cluster_rack_units is not None:
         parts.append(f"{plain(totals.cluster_rack_units)} with all that is installed, in {some(totals.racks, 'rack')}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from fabopt.output.words import count
-from fabopt.parts.names import named_switches, product_name
+from fabopt.parts.names import name_in, named_switches
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.schema.structure import (
     DirectStructure,
@@ -196,7 +196,7 @@ def switches_of(design: Design, fabric: FabricDesign, is_named: bool) -> str:
     # a long list names part numbers alone
     has_maker = len(design.fabrics) == 1 or len({tier.id for tier in fabric.switches}) == 1
     tiers = grouped(
-        (switch_noun(fabric, tier.role), (tier.count, product_name(design.parts.get(tier.id, {}), tier.id, has_maker)))
+        (switch_noun(fabric, tier.role), (tier.count, name_in(design.parts, tier.id, has_maker)))
         for tier in fabric.switches
     )
     if not is_named:

@@ -26,16 +26,17 @@ from fabopt.output.words import (
     KIND_NAMES,
     dollar_shares,
     dollars,
+    gpus_in_servers,
     kept_with,
     listed,
     money,
-    percent,
     plain,
     power,
     printable,
+    share_of_cluster,
     switched_off,
 )
-from fabopt.parts.names import product_name
+from fabopt.parts.names import name_in
 from fabopt.parts.price_basis import IN_DOUBT, PRICES, RESTS_ON
 from fabopt.rules.defaults import DEFAULT_RULES, WHOLE_SERVERS
 from fabopt.schema.design import Design, FabricDesign, StageDesign
@@ -121,8 +122,7 @@ def grid(rows: Iterable[ScreenRow]) -> Table:
 def _network(design: Design) -> Iterator[ScreenRow]:
     """The servers, and a row for each fabric."""
     stage, id_ = design.stages[-1], str(design.case.content.get("server"))
-    server = product_name(design.parts.get(id_, {}), id_)
-    joined = f"{some(stage.gpus, 'GPU')} in {some(stage.servers, 'server')} ({server})"
+    joined = f"{gpus_in_servers(stage)} ({name_in(design.parts, id_)})"
     if design.workload is not None and design.workload.gpus < stage.gpus:
         joined += f", {some(design.workload.gpus, 'GPU')} at work"
     yield ScreenRow("Cluster", f"{design.case.name}: {joined}")
@@ -145,7 +145,7 @@ def network_words(design: Design, most_named: int = MOST_NAMED) -> Iterator[str]
 def fabric_words(design: Design, fabric: FabricDesign, is_named: bool) -> str:
     """A fabric in one sentence: its family, switches, speed of servers and oversubscription."""
     nic, metrics = fabric.nic, fabric.metrics
-    card = f" {product_name(design.parts.get(nic.id, {}), nic.id)}" if is_named and not nic.built_in else ""
+    card = f" {name_in(design.parts, nic.id)}" if is_named and not nic.built_in else ""
     limit = slot_limit(design, nic, metrics.injection_gbps_per_gpu) if is_named else None
     speed = f"{nic.per_server * nic.ports_per_nic} x {plain(nic.gbps)}G{card} a server"
     if limit is not None:
@@ -206,11 +206,7 @@ def _money(design: Design) -> Iterator[ScreenRow]:
     yield from _stages(design)
     stated = beside(design)
     yield from labelled("In service", map(str, stated.said if stated is not None else ()))
-    watts = power(totals.power_w)
-    if totals.cluster_power_w:
-        watts += (
-            f", {percent(totals.power_w / totals.cluster_power_w)} of the cluster's {power(totals.cluster_power_w)}"
-        )
+    watts = ", ".join(filter(None, (power(totals.power_w), share_of_cluster(totals))))
     racks = f"; {some(totals.racks, 'rack')} in use with the servers" if totals.racks is not None else ""
     yield ScreenRow("Power", f"{watts}{racks}")
     yield from _limits(design)
@@ -355,9 +351,9 @@ def _proof(design: Design) -> Iterator[ScreenRow]:
     notes = [*filter(None, unused), *notes[:MOST_NOTES]]
     yield from labelled("Note", (named(design, note.partition(" (rule ")[0]) for note in notes))
     yield ScreenRow("Proof", _claim(design))
-    failed = [check.name for check in design.checks if not check.ok]
-    if failed:
-        yield ScreenRow("", f"{some(len(failed), 'check')} FAILED: {listed(failed)}", LOST)
+    if design.failed:
+        names = listed([check.name for check in design.failed])
+        yield ScreenRow("", f"{some(len(design.failed), 'check')} FAILED: {names}", LOST)
 
 
 def _claim(design: Design) -> str:

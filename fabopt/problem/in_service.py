@@ -57,7 +57,7 @@ def going_on_from(case: Case, fabrics: tuple[FabricProblem, ...]) -> tuple[Fabri
         for whole in base.fabrics
     }
     if case.base.move is not None:
-        moving = tuple(_moving(fabric, there[fabric.name], case.base) for fabric in fabrics)
+        moving = tuple(_moving(fabric, _listed(fabric, there[fabric.name], case), case.base) for fabric in fabrics)
         return moving if len(moving) == 1 else tuple(map(_with_its_nics, moving))
     narrowed = (_narrowed(fabric, there[fabric.name]) for fabric in fabrics)
     return tuple(_with_others(case, one, of_all) for one, of_all in zip(narrowed, fabrics, strict=True))
@@ -73,7 +73,7 @@ def _attached(asked: Fabric, base: Design) -> dict[str, ByStage]:
 
 
 def with_those_in_service(fabric: Fabric, case: Case) -> Fabric:
-    """A fabric's keys, with the switches in service among those that each tier may have, but where they may move."""
+    """A fabric's keys, with the switches in service among those that each tier may have."""
     chosen: dict[str, tuple[str, ...]] = {}
     for role, id_ in switches_in_service(case, fabric.name):
         asked = getattr(fabric.switches, role)
@@ -143,6 +143,20 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
         free = replace(free, switches=switches, protocols=own.protocols, shapes=own.shapes)
     stays = "nic" in ends and not (moving.fabric.nic.built_in and "server-leaf" not in held)
     return replace(free, nics=own.nics) if stays else free
+
+
+def _listed(fabric: FabricProblem, moving: InService, case: Case) -> InService:
+    """What is in service, with the switches that the case does not name: they may stay, and new ones are of others."""
+    asked = next(one for one in case.fabrics if one.name == fabric.name).switches
+    offered = fabric.switches.get(moving.fabric.protocol, {})
+    there = {(tier.role, own.id) for tier in moving.fabric.tiers for own in tier.types}
+    named = {
+        (role, one.id)
+        for role, of_role in offered.items()
+        for one in of_role
+        if isinstance(ids := getattr(asked, role), str) or one.product.is_among(ids)
+    }
+    return replace(moving, not_named=frozenset(there - named))
 
 
 def _with_its_nics(fabric: FabricProblem) -> FabricProblem:

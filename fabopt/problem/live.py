@@ -10,7 +10,7 @@ from typing import Final
 from fabopt.parts.switches import SwitchType
 from fabopt.problem.out_of_band import ByStage
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, Place
-from fabopt.schema.in_service import CableKind, JoinedSwitches
+from fabopt.schema.in_service import CableKind, FabricMoves, JoinedSwitches
 from fabopt.schema.installed import KindAt, nics_at
 
 # Cables between leaves and spines.
@@ -26,7 +26,8 @@ class InService:
     ``leaves``: the types that a leaf of another type than the others may be of; ``server_racks``: on a floor, in the
     order in which they are filled; ``leaf_racks``: of all leaves, where rule ``rack-spread`` dealt attachments by them;
     ``stages``: names of those that are in service; ``lengths_m``: length classes of its runs;
-    ``held``: kinds of devices and cables that never move, where others may.
+    ``held``: kinds of devices and cables that never move, where others may; ``not_named``: then also tiers and ids of
+    switches that the case does not name, of which there are no new ones.
     """
 
     fabric: FabricDesign
@@ -41,6 +42,7 @@ class InService:
     lengths_m: tuple[float, ...] = ()
     cables: Mapping[CableKind, KindAt] = field(default_factory=dict)
     held: tuple[str, ...] = ()
+    not_named: frozenset[tuple[str, str]] = frozenset()
 
     def attached_m(self, attachment: str) -> tuple[tuple[str, float], ...]:
         """The run of the links of an attachment to each tier that it is on, as the file has it; none on no floor."""
@@ -50,6 +52,12 @@ class InService:
     def counted_m(self, run_m: float) -> float:
         """The class of a run by the lengths that the file has, which need not be all that are on sale now."""
         return next((length_m for length_m in self.lengths_m if length_m >= run_m), run_m)
+
+    def staying(self, role: str, moves: FabricMoves | None) -> int:
+        """Switches of a tier that are not taken out."""
+        there = sum(tier.count for tier in self.fabric.tiers if tier.role == role)
+        gone = {} if moves is None else moves.devices
+        return there - sum(count for kind, count in gone.items() if kind == role)
 
     @property
     def nics(self) -> Counter[str]:

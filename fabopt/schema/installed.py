@@ -179,9 +179,9 @@ def nics_at(designed: FabricDesign, stages: Collection[str], servers: int) -> Co
 
 
 def switches_in_service(case: Case, name: str) -> Counter[tuple[str, str]]:
-    """Switches of a fabric that are in service and stay there, by tier and id; none where they may move."""
+    """Switches of a fabric that are in service, by tier and id."""
     base, there = base_of(case), list[TierUse]()
-    if base is not None and case.base is not None and case.base.move is None:
+    if base is not None and case.base is not None:
         fabrics = [fabric_at(one, case.base.stage) for one in base.fabrics if one.name == name]
         there = [own for fabric in fabrics for tier in fabric.tiers for own in tier.types]
     return summed(((own.role, own.id), own.count) for own in there)

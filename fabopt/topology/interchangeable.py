@@ -8,7 +8,7 @@ leaves first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Protocol, runtime_checkable
@@ -20,7 +20,6 @@ from fabopt.problem.interchangeable import InterchangeableSwitches
 from fabopt.problem.live import InService
 from fabopt.problem.logical_fabrics import nics_of
 from fabopt.problem.problem import Problem
-from fabopt.schema.fabric_design import FabricDesign
 from fabopt.topology.candidate import Candidate, Choice, DeviceUse, NicPurchase, OpenTier, Option
 from fabopt.topology.design import NetworkDesign, Role, StandIn
 from fabopt.units import summed
@@ -76,8 +75,11 @@ def _with_open_nics(problem: Problem, fabric: FabricProblem, candidate: Candidat
 
 
 def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
-    rule = fabric.interchangeable
-    open_tiers = [] if rule is None else list(_open_tiers(rule, candidate, fabric.live.moving))
+    rule, moving = fabric.interchangeable, fabric.live.moving
+    open_tiers = [] if rule is None else list(_open_tiers(rule, candidate, moving))
+    opened = {tier.role for ways in open_tiers for tier in ways}
+    if moving is not None and moving.not_named and _has_more_not_named(moving, candidate, opened):
+        return
     if not open_tiers and fabric.live.in_service is None:
         yield candidate
         return
@@ -101,6 +103,18 @@ def _opened(fabric: FabricProblem, candidate: Candidate) -> Iterator[Candidate]:
         yield replace(candidate, devices=devices, choices=tuple(choices), open_tiers=tiers, order=order)
 
 
+def _has_more_not_named(moving: InService, candidate: Candidate, opened: Collection[str]) -> bool:
+    """Whether a tier has new switches of a product in service that the case does not name. ``opened``: tiers of which
+    new ones are of several others.
+    """
+    return any(
+        (tier.role, switch.id) in moving.not_named and count > moving.staying(tier.role, candidate.moves)
+        for tier in candidate.design.file_part().tiers
+        if tier.role not in opened
+        for switch, count in tier.counts
+    )
+
+
 def _open_tiers(
     rule: InterchangeableSwitches, candidate: Candidate, moving: InService | None
 ) -> Iterator[list[OpenTier]]:
@@ -114,9 +128,11 @@ def _open_tiers(
             continue
         added = tuple(int(count) for count in candidate.design.switches_added(tier.role))
         if moving is not None:
-            standing = tuple(_standing(products, moving.fabric, tier.role, candidate))
+            standing = tuple(_standing(products, moving, tier.role, candidate))
             new = (added[0] - sum(count for _, count in standing), *added[1:])
-            yield [OpenTier(tier.role, tier.switch, (products,) * len(new), new, standing)]
+            named = tuple(one for one in products if (tier.role, one.id) not in moving.not_named)
+            if named or not any(new):
+                yield [OpenTier(tier.role, tier.switch, (named or products,) * len(new), new, standing)]
         elif beside is None:
             yield [OpenTier(tier.role, tier.switch, (products,) * len(added), added)]
         else:
@@ -126,14 +142,14 @@ def _open_tiers(
 
 
 def _standing(
-    products: Sequence[SwitchType], there: FabricDesign, role: Role, candidate: Candidate
+    products: Sequence[SwitchType], there: InService, role: Role, candidate: Candidate
 ) -> Iterator[tuple[SwitchType, int]]:
     """Switches in service that stay in a tier, by product: all, or those of one product that do not go."""
-    gone = 0 if candidate.moves is None else candidate.moves.devices.get(role, 0)
-    for tier in (tier for tier in there.tiers if tier.role == role and tier.count > gone):
+    stay = there.staying(role, candidate.moves)
+    for tier in (tier for tier in there.fabric.tiers if tier.role == role and stay):
         for own in tier.types:
             switch = next(one for one in products if one.id == own.id)
-            yield switch, own.count if len(tier.types) > 1 else own.count - gone
+            yield switch, own.count if len(tier.types) > 1 else stay
 
 
 def settled(candidate: Candidate, units: Sequence[tuple[Option, int]]) -> tuple[Candidate, list[tuple[Option, int]]]:

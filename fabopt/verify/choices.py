@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabopt.rules.defaults import NO_RULES
 from fabopt.schema.design import MOVED_CABLE, MOVED_DEVICE
 from fabopt.schema.hashes import sha256_of
+from fabopt.schema.in_service import FabricMoves
 from fabopt.schema.installed import switches_in_service
 from fabopt.schema.product import Cage
 from fabopt.schema.subnet_manager import twins_of
@@ -118,15 +119,15 @@ def allows(allowed: object, value: object) -> bool:
 def products_are_offered(proof: Proof, fabric: FabricEvidence) -> None:
     """Only products that the case allows and that can be had are chosen.
 
-    Every chosen switch and NIC is among the case's ids (switches in service aside), has a price and a power figure, and
-    is at the end of its life only if the case names it. Source: catalog, "no price or no power figure: listed, never
-    chosen".
+    Every chosen switch and NIC is among the case's ids (switches in service that stay aside), has a price and a power
+    figure, and is at the end of its life only if the case names it. Source: catalog, "no price or no power figure:
+    listed, never chosen".
     """
     designed, wanted, allowed = fabric.designed, fabric.wanted, fabric.wanted.switches
     by_role = {"leaf": allowed.leaf, "spine": allowed.spine, "core": allowed.core}
-    there = switches_in_service(fabric.evidence.case, wanted.name)
+    there, moves = switches_in_service(fabric.evidence.case, wanted.name), designed.moves or FabricMoves()
     for tier, product in fabric.switch_types:
-        if tier.count > there[tier.role, tier.id]:
+        if tier.count > there[tier.role, tier.id] - moves.devices.get(tier.role, 0):
             offered(proof, f"{tier.role} {tier.id}", by_role[tier.role], product.id, product.end_of_life)
         priced(proof, product.id, product.price_usd, product.power_w)
     if fabric.built_in:

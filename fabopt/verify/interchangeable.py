@@ -111,7 +111,7 @@ def _is_more_of_one(fabric: FabricEvidence, tier: TierUse) -> bool:
     """Whether the switches of a tier are of one product, by whichever vendor; beside those in service, of one there."""
     there = switches_in_service(fabric.evidence.case, fabric.wanted.name)
     new = {own.id for own in tier.types if own.count > there[tier.role, own.id]}
-    old = {id_ for role, id_ in there if role == tier.role}
+    old = {own.id for own in tier.types if there[tier.role, own.id]}
     of_new, of_old = ({fabric.evidence.part(id_, Switch).base_id for id_ in ids} for ids in (new, old))
     return len(of_new) <= 1 and (not of_old or of_new <= of_old)
 

@@ -16,9 +16,8 @@ from typing import NamedTuple
 
 from fabopt.errors import InputError, fault
 from fabopt.schema.design import Design
-from fabopt.schema.in_service import IN_SERVICE, Base, live_in
-from fabopt.schema.installed import fabric_at, live_design
-from fabopt.units import grouped, some
+from fabopt.schema.in_service import IN_SERVICE
+from fabopt.units import grouped
 from fabopt.wiring.build import wiring_of
 from fabopt.wiring.in_service import base_wiring
 from fabopt.wiring.model import KINDS, NOTHING, Wiring, wiring_at
@@ -81,10 +80,7 @@ def _first_new(design: Design) -> int:
 
 
 def migration_notes(design: Design) -> Iterator[str]:
-    """Which switches the case does not name any more; what to do where no order of moves was found that keeps servers
-    on, or none was looked for.
-    """
-    yield from _not_named(design)
+    """What to do where no order of moves was found that keeps servers on, or none was looked for."""
     moved = sum(fabric.moves.numbers[0] for fabric in design.fabrics if fabric.moves is not None)
     if moved > MOST_MOVES:
         looks = f"{MOST_MOVES:,} of which an order is looked for: `fabopt export --to migration` does it for any number"
@@ -95,23 +91,6 @@ def migration_notes(design: Design) -> Iterator[str]:
         except InputError as error:
             (refusal,) = error.faults
             yield f"{MIGRATION} {refusal.problem}; {WITHOUT_ORDER}"
-
-
-def _not_named(design: Design) -> Iterator[str]:
-    """Switches in service that the case's lists of switches do not have, where these hold for what may move too."""
-    live = live_in(design.case.content)
-    there = live_design(live)
-    if not isinstance(live, Base) or live.move is None or there is None:
-        return
-    lists = {fabric["name"]: fabric["switches"] for fabric in design.case.content["fabrics"]}
-    for fabric in (fabric_at(one, live.stage) for one in there.fabrics):
-        for own in (own for tier in fabric.tiers for own in tier.types):
-            named = lists.get(fabric.name, {}).get(own.role)
-            if isinstance(named, list) and own.id not in named:
-                yield (
-                    f"{MIGRATION} {some(own.count, own.role)} in service of {own.id} go, as `switches.{own.role}` of "
-                    f"{fabric.name} does not name it, which holds for what may move too"
-                )
 
 
 def windows_of(design: Design, wiring: Wiring) -> dict[str, int]:

@@ -165,17 +165,6 @@ def rather_own(content: Json) -> None:
     leaf["id"], leaf["stand_ins"] = "own", []
 
 
-def test_what_the_case_does_not_name_goes_where_it_may_move(tmp_path: Path) -> None:
-    """Without prices of moves the leaf in service stays, whatever new ones are called; the list holds for it with."""
-    file = {"file": f"{saved(a_base(), tmp_path)}@stage-1"}
-    for move, gone in (({}, False), ({"move": {"cable": 1, "device": 1}}, True)):
-        inputs = inputs_from_objects({**in_stages(8, switches=OTHER), "base": file | move}, models(1100))
-        design = optimize.solve(inputs, alternatives_s=0)
-        said = any("1 leaf in service of own go, as `switches.leaf`" in note for note in design.notes)
-        assert (types(design)["leaf"], said) == ({"other": 2} if gone else {"own": 1, "other": 1}, gone)
-        assert [check for check in design.checks if not check.ok] == []
-
-
 def test_sizes_of_which_some_have_cores_are_ranked_beside_what_is_in_service() -> None:
     content = yaml.safe_load((ROOT / "cases" / "live-two-makers-128.yaml").read_text())
     del content["servers"]

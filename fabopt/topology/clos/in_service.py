@@ -174,7 +174,7 @@ def keeps_uplinks(fabric: FabricProblem, nic: NicOption, leaf: SwitchType, down:
     if moving is None:
         return True
     there, held = moving.fabric, moving.held
-    own, is_same = there.tiers[0], leaf.item.id == there.tiers[0].id and nic.planes == there.planes
+    own, is_same = there.tiers[0], fabric.may_stay(there.tiers[0], leaf) and nic.planes == there.planes
     same_up = UPLINKS not in held or own.up is None or (is_same and _is_same(own.up, up))
     return same_up and ("server-leaf" not in held or (is_same and _is_same(own.down, down)))
 

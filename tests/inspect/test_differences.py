@@ -27,11 +27,11 @@ from tests.samples import bases as in_service, random_cases, small
 from tests.samples.bare import with_equal_groups
 from tests.samples.designs_of_families import MAKERS, designed
 from tests.samples.growth_samples import eight
+from tests.samples.moves import moved
 from tests.samples.older import as_written_by
 from tests.samples.once import once
 from tests.samples.resilience import without_redundancy
 from tests.solution.test_in_service import in_stages
-from tests.solution.test_moves import moved
 
 Json = dict[str, Any]
 PAIRS = 300

@@ -20,8 +20,8 @@ from tests.samples.bases import designed, listed, seen_of
 from tests.samples.cli_samples import Run
 from tests.samples.discoveries import Link, planned_links
 from tests.samples.growth_samples import eight
+from tests.samples.moves import moved
 from tests.solution.test_in_service import in_stages
-from tests.solution.test_moves import moved
 
 
 @cache

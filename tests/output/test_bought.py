@@ -24,8 +24,8 @@ from fabopt.schema.in_service import IN_SERVICE
 from fabopt.units import some
 from tests.samples.bases import designed, gone_on
 from tests.samples.growth_samples import eight
+from tests.samples.moves import moved
 from tests.solution.test_in_service import in_stages
-from tests.solution.test_moves import moved
 
 
 def quantity(design: Design, *kinds: str) -> int:

@@ -23,9 +23,9 @@ from fabopt.wiring.model import Wiring, wiring_at
 from tests.samples.bases import designed, gone_on
 from tests.samples.export_samples import CASES, solved
 from tests.samples.growth_samples import eight, grown, sample
+from tests.samples.moves import FREE, moved
 from tests.solution.test_brute_force import cage, catalog, switch
 from tests.solution.test_in_service import in_stages
-from tests.solution.test_moves import FREE, moved
 
 
 def changes(design: Design, folder: Path, stage: int | None = None) -> list[dict[str, str]]:

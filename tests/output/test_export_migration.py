@@ -23,9 +23,10 @@ from fabopt.wiring.model import KINDS
 from tests.samples.bases import designed
 from tests.samples.export_samples import solved
 from tests.samples.growth_samples import eight
+from tests.samples.moves import FREE, moved
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
-from tests.solution.test_moves import FREE, bases, moved, staged
+from tests.solution.test_moves import bases, staged
 
 Rows = list[dict[str, str]]
 End = tuple[str, str]

@@ -81,6 +81,29 @@ def assert_stays(design: Design, base: Design, stage: int) -> None:
     assert design.stages[0].name == IN_SERVICE and design.stages[0].capex_usd == 0
 
 
+def assert_a_floor_with_room_costs_as_none(parts: Json, before: Json, after: Json, folder: Path) -> None:
+    """A case that goes on from another one: with one length of cable it is no matter where things stand."""
+    designs = []
+    for site in ({}, {"floor": {"rows": 2, "racks_per_row": 12, "rack_units": 40}}):
+        base = designed(parts, before | {"site": site})
+        if base.status != "optimal":
+            return
+        designs.append(gone_on(parts, after | {"site": site}, base, folder))
+    flat, placed = designs
+    assert placed.status == flat.status
+    if placed.totals is not None and flat.totals is not None:
+        assert placed.totals.capex_usd == flat.totals.capex_usd
+        assert_stays(placed, base, 0)
+
+
+def assert_joins_for(expected: int | None, design: Design, live: Design, *which: int) -> None:
+    """It joins what is in service for so many cents, the least, or there is no design; ``which``: to tell one by."""
+    assert design.status == ("infeasible" if expected is None else "optimal"), (which, expected, design.conflicts)
+    if design.totals is not None:
+        assert round(design.totals.capex_usd * 100) == expected, which
+        assert_joins(design, live)
+
+
 def in_use(wiring: Wiring) -> Iterator[tuple[str, str]]:
     """Ports of switches, by their names."""
     links, names = wiring.links, wiring.devices.name

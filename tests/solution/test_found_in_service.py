@@ -20,9 +20,9 @@ from fabopt.wiring.model import Wiring
 from tests.samples.bases import assert_just_what_changes, designed, listed, live, saved
 from tests.samples.discoveries import Link, planned_links
 from tests.samples.growth_samples import eight
+from tests.samples.moves import FREE
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base as small_base, in_stages
-from tests.solution.test_moves import FREE
 from tests.solution.test_random_bases import OUTSIDE, a_base
 
 Json = dict[str, Any]

@@ -18,7 +18,7 @@ from fabopt.schema.design import Design
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_force import solve, structures
-from tests.samples.bases import assert_joins, designed, seen_of, whole_of
+from tests.samples.bases import assert_joins, assert_joins_for, designed, seen_of, whole_of
 from tests.samples.discoveries import planned_links
 from tests.samples.random_cases import Dice
 from tests.solution.test_brute_force import cage, switch
@@ -99,11 +99,9 @@ def test_no_pod_below_cores_is_cheaper_by_brute_force(first: int, last: int, tmp
                 assert not free and "no cage is free on every core" in str(refusal), seed
                 break
             told[design.status] += 1
-            assert design.status == ("infeasible" if expected is None else "optimal"), (seed, number, expected)
+            assert_joins_for(expected, design, there, seed, number)
             if design.totals is None:
                 break
-            assert round(design.totals.capex_usd * 100) == expected, (seed, number)
-            assert_joins(design, there)
             there = design
     assert told["optimal"], told
 

@@ -16,7 +16,7 @@ from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.joined import joined_wiring
 from fabopt.wiring.model import KINDS
 from fabopt.wiring.together import together
-from tests.samples.bases import assert_joins, assert_stays, designed, gone_on, whole_of
+from tests.samples.bases import assert_joins, assert_joins_for, assert_stays, designed, gone_on, whole_of
 from tests.samples.random_cases import Dice
 from tests.solution.test_joins import in_service, joined, least, parts, pod
 
@@ -90,12 +90,10 @@ def test_managers_of_both_cost_least_by_brute_force(first: int, last: int, tmp_p
         spine = {key: spine[key] for key in ("managed", "max_managed_nodes", "protocol") if key in spine}
         expected = least(given, {**content, "there": there}, live, spine)
         design = joined(given, content, live, tmp_path)
-        assert design.status == ("infeasible" if expected is None else "optimal"), (seed, design.conflicts)
+        assert_joins_for(expected, design, live, seed)
         told[design.status] += 1
         if design.totals is None:
             continue
-        assert round(design.totals.capex_usd * 100) == expected, seed
-        assert_joins(design, live)
         use = design.fabrics[0].subnet_manager
         assert use is not None and use.nodes == nodes_of(design) and use.kept
         told["bought" if use.twins else "in service"] += 1

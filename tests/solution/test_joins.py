@@ -27,7 +27,7 @@ from fabopt.wiring.build import wiring_of
 from fabopt.wiring.model import KINDS
 from tests.oracles.brute_force import solve, structures
 from tests.samples.bare import bare
-from tests.samples.bases import assert_joins, designed, in_use, saved, seen_of, whole_of
+from tests.samples.bases import assert_joins_for, designed, in_use, saved, seen_of, whole_of
 from tests.samples.discoveries import planned_links
 from tests.samples.growth_samples import grown
 from tests.samples.random_cases import Dice
@@ -130,10 +130,8 @@ def test_no_pod_is_cheaper_by_brute_force(first: int, last: int, tmp_path: Path)
             told["full"] += 1
             continue
         told[design.status] += 1
-        assert free and design.status == ("infeasible" if expected is None else "optimal"), seed
-        if design.totals is not None:
-            assert round(design.totals.capex_usd * 100) == expected, seed
-            assert_joins(design, live)
+        assert free, seed
+        assert_joins_for(expected, design, live, seed)
     assert told["optimal"] >= 2, told
 
 

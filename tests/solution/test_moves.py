@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from fabopt.errors import InputError
-from fabopt.io.case import Inputs, inputs_from_objects
+from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.comparison import worth_a_look
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
@@ -33,41 +33,22 @@ from tests.samples import random_growth
 from tests.samples.bare import bare
 from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
+from tests.samples.moves import (
+    FREE,
+    anew_with_what_is_owned,
+    assert_costs,
+    assert_costs_the_same,
+    assert_no_less_where_nothing_moves,
+    dearer_moves,
+    given,
+    moved,
+    usd,
+)
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
 
 Json = dict[str, Any]
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
-FREE = {"cable": 0, "device": 0}
-
-
-def given(
-    parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str, stage: str = ""
-) -> Inputs:
-    """A case that goes on from a design, or a stage of it, of which things move at these prices."""
-    said: Json = {"file": str(saved(base, folder)) + stage}
-    if move is not None:
-        said["move"] = move
-    if keep:
-        said["keep"] = list(keep)
-    return inputs_from_objects({**content, "base": said}, parts)
-
-
-def moved(
-    parts: Json, content: Json, base: Design, folder: Path, move: Json | None, *keep: str, stage: str = ""
-) -> Design:
-    """The design of such a case; one that is proven to have none is not explained."""
-    inputs = given(parts, content, base, folder, move, *keep, stage=stage)
-    problem = problem_of(inputs.case, inputs.catalog)
-    if search_of(problem, Settings(), Clock(None)).any_design().verdict == "infeasible":
-        return Design.model_construct(status="infeasible", fabrics=(), totals=None)
-    return optimize.solve(inputs, alternatives_s=0)
-
-
-def usd(design: Design) -> float:
-    assert design.totals is not None and design.status == "optimal", design.status
-    assert [check for check in design.checks if not check.ok] == []
-    return design.totals.capex_usd
 
 
 def test_ports_in_use_are_freed_by_moving_half_of_the_uplinks(tmp_path: Path) -> None:
@@ -227,12 +208,7 @@ def test_no_design_with_moves_of_a_small_base_is_cheaper(seed: int, tmp_path: Pa
     if base.status != "optimal":
         return
     move = prices(dice)
-    least = least_with_moves(parts, after, base, move)
-    design = moved(parts, after, base, tmp_path, move)
-    if least is None:
-        assert design.status == "infeasible"
-    else:
-        assert usd(design) == least
+    assert_costs(moved(parts, after, base, tmp_path, move), least_with_moves(parts, after, base, move))
 
 
 # -- properties -------------------------------------------------------------------------------------------------------
@@ -250,36 +226,18 @@ def test_moves_at_no_cost_are_the_green_field_less_what_is_owned(seed: int, tmp_
     base = designed(parts, before)
     if base.status != "optimal":
         return
-    design = moved(parts, after, base, tmp_path, FREE)
-    owned = inputs_from_objects({**after, "base": {"file": str(saved(base, tmp_path))}}, parts).case.owned
-    cables = {
-        part: {str(m): n for m, n in units.items()} if isinstance(units, dict) else units
-        for part, units in owned.items()
-    }
-    anew = optimize.solve(inputs_from_objects({**after, "have": cables}, parts), alternatives_s=0)
-    assert design.status == anew.status
-    if design.status == "optimal":
-        assert usd(design) == usd(anew)
+    anew = anew_with_what_is_owned(parts, after, base, tmp_path)
+    assert_costs_the_same(moved(parts, after, base, tmp_path, FREE), anew)
 
 
 @pytest.mark.long(but=("1",))
 @pytest.mark.parametrize("seed", bases(12))
 def test_dearer_moves_never_lower_the_cost(seed: int, tmp_path: Path) -> None:
     """Nor is a design in which nothing moves below one in which all may."""
-    dice = Dice(f"dearer-moves-{seed}")
-    parts, before, after = a_base(dice)
+    parts, before, after = a_base(Dice(f"dearer-moves-{seed}"))
     base = designed(parts, before)
-    if base.status != "optimal":
-        return
-    costs = []
-    for dearer in (0, 1, 3, 10, 100):
-        design = moved(parts, after, base, tmp_path, {"cable": 7 * dearer, "device": 100 * dearer})
-        if design.status == "infeasible":
-            return
-        costs.append(usd(design))
-    assert costs == sorted(costs)
-    still = moved(parts, after, base, tmp_path, None)
-    assert still.status == "infeasible" or usd(still) >= costs[-1]
+    paid = [usd_ for _, usd_ in dearer_moves(parts, after, base, tmp_path, (0, 1, 3, 10, 100))]
+    assert_no_less_where_nothing_moves(parts, after, base, tmp_path, paid)
 
 
 def staged(family: str, seed: int) -> tuple[Json, Json]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fabopt.io.case import inputs_from_objects, inputs_from_text
+from fabopt.io.case import inputs_from_text
 from fabopt.schema.design import Design
 from fabopt.solution import optimize
 from tests.oracles.brute_endpoints import num_servers
@@ -18,11 +18,21 @@ from tests.oracles.brute_force import Space, Structure, candidates, fixed_items,
 from tests.oracles.brute_parts import Json, exact
 from tests.oracles.brute_purchase import buy, terms_of
 from tests.paths import ROOT
-from tests.samples.bases import designed, saved
+from tests.samples.bases import designed
 from tests.samples.growth_samples import eight
+from tests.samples.moves import (
+    FREE,
+    anew_with_what_is_owned,
+    assert_costs,
+    assert_costs_the_same,
+    assert_no_less_where_nothing_moves,
+    dearer_moves,
+    moved,
+    usd,
+)
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
-from tests.solution.test_moves import FREE, bases, groups_of, least_moves, moved, prices, staged, usd, with_stock
+from tests.solution.test_moves import bases, groups_of, least_moves, prices, staged, with_stock
 
 MORE_SEEDS = int(os.environ.get("FABOPT_ORACLE_SEEDS", "1"))
 
@@ -107,12 +117,7 @@ def test_no_plan_with_moves_of_a_small_base_is_cheaper(seed: int, tmp_path: Path
     if base.status != "optimal":
         return
     move = prices(dice)
-    least = least_in_stages(parts, after, base, move)
-    design = moved(parts, after, base, tmp_path, move)
-    if least is None:
-        assert design.status == "infeasible"
-    else:
-        assert usd(design) == least
+    assert_costs(moved(parts, after, base, tmp_path, move), least_in_stages(parts, after, base, move))
 
 
 @pytest.mark.long(but=("0",))
@@ -151,16 +156,8 @@ def test_moves_at_no_cost_are_the_plan_on_a_green_field_less_what_is_owned(seed:
     base = designed(parts, before)
     if base.status != "optimal":
         return
-    design = moved(parts, after, base, tmp_path, FREE)
-    owned = inputs_from_objects({**after, "base": {"file": str(saved(base, tmp_path))}}, parts).case.owned
-    have = {
-        part: {str(m): n for m, n in units.items()} if isinstance(units, dict) else units
-        for part, units in owned.items()
-    }
-    anew = optimize.solve(inputs_from_objects({**after, "have": have}, parts), alternatives_s=0)
-    assert design.status == anew.status
-    if design.status == "optimal":
-        assert usd(design) == usd(anew)
+    anew = anew_with_what_is_owned(parts, after, base, tmp_path)
+    assert_costs_the_same(moved(parts, after, base, tmp_path, FREE), anew)
 
 
 @pytest.mark.long(but=("0",))
@@ -169,20 +166,14 @@ def test_dearer_moves_and_more_that_is_kept_never_lower_the_cost(seed: int, tmp_
     dice = Dice(f"dearer-moves-in-stages-{seed}")
     parts, before, after = in_two(dice)
     base = designed(parts, before)
-    kept, costs = dice.one(["leaf-spine", "server-leaf", "spine", "leaf"]), list[float]()
-    for dearer in (0, 3, 100) if base.status == "optimal" else ():
-        move = {"cable": 7 * dearer, "device": 100 * dearer}
-        design = moved(parts, after, base, tmp_path, move)
-        if design.status == "infeasible":
-            return
-        costs.append(usd(design))
+    kept, paid = dice.one(["leaf-spine", "server-leaf", "spine", "leaf"]), list[float]()
+    for move, costs in dearer_moves(parts, after, base, tmp_path, (0, 3, 100)):
+        paid.append(costs)
         held = moved(parts, after, base, tmp_path, move, kept)
         if held.status != "infeasible":
             moves = held.fabrics[0].moves
-            assert usd(held) >= costs[-1] and moves is not None and kept not in {**moves.cables, **moves.devices}
-    assert costs == sorted(costs)
-    still = moved(parts, after, base, tmp_path, None)
-    assert still.status == "infeasible" or not costs or usd(still) >= costs[-1]
+            assert usd(held) >= costs and moves is not None and kept not in {**moves.cables, **moves.devices}
+    assert_no_less_where_nothing_moves(parts, after, base, tmp_path, paid)
 
 
 @pytest.mark.long(but=("50",))

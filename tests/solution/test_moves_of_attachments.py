@@ -20,11 +20,20 @@ from fabopt.wiring.migration import Migration
 from tests.oracles.brute_attached_moves import Live, least_of_site, least_with_moves
 from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
+from tests.samples.moves import (
+    FREE,
+    anew_with_what_is_owned,
+    assert_costs_the_same,
+    assert_no_less_where_nothing_moves,
+    dearer_moves,
+    moved,
+    usd,
+)
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base
 from tests.solution.test_live_attachments import HOST, STORE, of_one_stage, ports_of, with_attachments
 from tests.solution.test_live_out_of_band import a_site
-from tests.solution.test_moves import FREE, bases, moved, prices, staged, usd, with_stock
+from tests.solution.test_moves import bases, prices, staged, with_stock
 
 Json = dict[str, Any]
 
@@ -97,17 +106,8 @@ def test_moves_at_no_cost_are_the_green_field_less_what_is_owned(seed: int, tmp_
     base = designed(parts, before)
     if base.status != "optimal":
         return
-    design = moved(parts, after, base, tmp_path, FREE)
-    said = {"file": str(saved(base, tmp_path)), "move": FREE}
-    owned = inputs_from_objects({**after, "base": said}, parts).case.owned
-    there = {
-        part: {str(m): n for m, n in units.items()} if isinstance(units, dict) else units
-        for part, units in owned.items()
-    }
-    anew = optimize.solve(inputs_from_objects({**whole, "have": there}, parts), alternatives_s=0)
-    assert design.status == anew.status
-    if design.status == "optimal":
-        assert usd(design) == usd(anew)
+    anew = anew_with_what_is_owned(parts, after, base, tmp_path, FREE, whole)
+    assert_costs_the_same(moved(parts, after, base, tmp_path, FREE), anew)
 
 
 @pytest.mark.long(but=("1",))
@@ -116,21 +116,11 @@ def test_dearer_moves_of_attachments_never_lower_the_cost(seed: int, tmp_path: P
     """Nor is a design in which nothing moves below one in which all may, where it may have those attachments."""
     parts, before, after, _ = a_base_with_attachments(Dice(f"dearer-attached-{seed}"))
     base = designed(parts, before)
-    if base.status != "optimal":
-        return
-    costs = []
-    for dearer in (0, 1, 10, 100):
-        design = moved(parts, after, base, tmp_path, {"cable": 7 * dearer, "device": 100 * dearer})
-        if design.status == "infeasible":
-            return
-        costs.append(usd(design))
-    assert costs == sorted(costs)
+    paid = [usd_ for _, usd_ in dearer_moves(parts, after, base, tmp_path, (0, 1, 10, 100))]
     try:
-        still = moved(parts, after, base, tmp_path, None)
+        assert_no_less_where_nothing_moves(parts, after, base, tmp_path, paid)
     except InputError as refused:
         assert "are designed for one stage, and new ones come after what is in service" in str(refused)
-        return
-    assert still.status == "infeasible" or usd(still) >= costs[-1]
 
 
 @pytest.mark.long(but=("0-staged_attached",))

@@ -16,7 +16,7 @@ from fabopt.wiring.model import wiring_at
 from tests.oracles.brute_cable_runs import Laying
 from tests.oracles.brute_force import structures
 from tests.oracles.brute_growth import NEVER, GrowthSpace, Planner, Pricer, plus
-from tests.samples.bases import assert_joins, assert_stays, designed, gone_on, seen_of
+from tests.samples.bases import assert_joins, assert_joins_for, assert_stays, designed, gone_on, seen_of
 from tests.samples.discoveries import planned_links
 from tests.samples.random_cases import Dice
 from tests.solution.test_brute_force import cage, switch
@@ -87,12 +87,10 @@ def test_stages_of_a_pod_cost_least_by_brute_force(first: int, last: int, tmp_pa
         for folder in folders:
             folder.mkdir()
         expected, design = least_in_stages(given, content, live), joined(given, content, live, folders[0])
-        assert design.status == ("infeasible" if expected is None else "optimal"), (seed, expected)
+        assert_joins_for(expected, design, live, seed)
         told[design.status] += 1
         if design.totals is None:
             continue
-        assert round(design.totals.capex_usd * 100) == expected, seed
-        assert_joins(design, live)
         later = {**content, "stages": content["stages"][1:]}
         base = gone_on(given, later, design, folders[1], "stage-1")
         assert [stage.capex_usd for stage in base.stages] == [0, design.stages[1].capex_usd], seed

@@ -17,10 +17,10 @@ from fabopt.wiring.migration import Migration
 from tests.samples import random_cases
 from tests.samples.bases import assert_just_what_changes, assert_stays, designed, gone_on_if_it_may, live, seen_of
 from tests.samples.discoveries import planned_links
+from tests.samples.moves import FREE, moved
 from tests.samples.random_cases import Dice
 from tests.search.test_out_of_band import CATALOG, OOB
 from tests.solution.test_in_service import a_base as small_base
-from tests.solution.test_moves import FREE, moved
 
 Json = dict[str, Any]
 FAMILIES = ("linear", "attached", "hosted", "three_tier", "rails", "planes")

@@ -65,6 +65,7 @@ def test_notebooks_show_texts_as_texts() -> None:
     assert "<script" not in shown and "href" not in shown
 
 
+@pytest.mark.long
 def test_the_example_notebook_shows_what_its_cells_give(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location("run_notebook", ROOT / "docs" / "run_notebook.py")
     assert spec is not None and spec.loader is not None

@@ -142,6 +142,7 @@ def test_elevations_say_on_which_side_ports_are() -> None:
 EITHER = {INTAKE: "B-R", EXHAUST: "B-F"}
 
 
+@pytest.mark.long("None-leaf1-spine1", "None-leaf2-spine2", "None-leaf5-spine5", "front-leaf7-spine7")
 @pytest.mark.parametrize(
     ("side", "leaf", "spine"),
     [

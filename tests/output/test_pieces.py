@@ -91,6 +91,7 @@ def test_lists_and_crews_have_what_is_on_the_bill(name: str) -> None:
     assert sorted(pulled["cable"]) == sorted(rows["cable"])
 
 
+@pytest.mark.long("plain", "spare")
 @pytest.mark.parametrize("name", sorted(set(HALLS) - {"direct"}))
 def test_jumpers_stay_in_their_zones_and_trunks_run_between_panels(name: str) -> None:
     """Zones are racks, or rows with panels at their ends, to which jumpers run as far as their list says."""

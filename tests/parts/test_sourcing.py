@@ -340,6 +340,7 @@ def with_vendors() -> Json:
     return parts
 
 
+@pytest.mark.long("fabric1-changes1-sources1-one", "fabric3-changes3-sources3-two at the most")
 @pytest.mark.parametrize(
     ("fabric", "changes", "sources", "told"),
     [

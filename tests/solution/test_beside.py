@@ -88,6 +88,7 @@ def test_with_nothing_new_the_base_stays_whatever_is_cheaper_or_asked_for(tmp_pa
         assert design.totals is not None and (number, design.totals.capex_usd) == (number, 0)
 
 
+@pytest.mark.long("unlike1")
 @pytest.mark.usefixtures("unadvised")
 @pytest.mark.parametrize("unlike", [{"ports": 9}, {"power_supplies": 4}, {"features": ["mlag"]}])
 def test_a_model_that_could_be_told_apart_does_not_stand_beside(unlike: Json, tmp_path: Path) -> None:

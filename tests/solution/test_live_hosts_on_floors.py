@@ -79,7 +79,7 @@ def test_with_nothing_new_hosts_are_where_they_were(tmp_path: Path) -> None:
     assert_is_the_base(after(content, tmp_path, 8), base_of(content))
 
 
-@pytest.mark.long(but=("6-1",))
+@pytest.mark.long
 @pytest.mark.parametrize(("servers", "rows"), [(4, 1), (6, 1), (4, 2)])
 def test_nodes_stay_in_racks_of_their_own_on_larger_floors_too(servers: int, rows: int, tmp_path: Path) -> None:
     """Free racks are taken from the end of the floor, which is another one on a floor of two rows."""

@@ -19,6 +19,7 @@ from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples import random_cases
 from tests.samples.bases import assert_stays, designed, gone_on, gone_on_if_it_may, live, saved
+from tests.samples.once import once
 from tests.samples.random_cases import Dice
 from tests.solution.test_beside import OWN, in_stages, models, of_one, types
 from tests.solution.test_brute_force import cage, catalog, switch
@@ -42,8 +43,12 @@ def of_servers(*servers: int, leaf: tuple[str, ...] = ("own",), **keys: Any) -> 
 
 def mixed_base(folder: Path) -> Design:
     """A leaf of one maker with four servers, and one of another that came with four more, below a spine."""
-    day_1 = designed(two_makers(), of_servers(4, 12))
-    return gone_on(two_makers(), of_servers(8, leaf=("other",)), day_1, folder, "stage-1")
+
+    def work() -> Design:
+        day_1 = designed(two_makers(), of_servers(4, 12))
+        return gone_on(two_makers(), of_servers(8, leaf=("other",)), day_1, folder, "stage-1")
+
+    return once(work, "mixed base")
 
 
 def capex(design: Design) -> float:

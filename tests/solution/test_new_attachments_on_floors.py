@@ -121,8 +121,8 @@ def test_hosts_of_several_fabrics_share_what_is_left_of_racks(tmp_path: Path) ->
     assert capex(again) == 0
 
 
+@pytest.mark.long(but=("8",))
 @pytest.mark.usefixtures("unadvised")
-@pytest.mark.long(but=("3",))
 @pytest.mark.parametrize("seed", range(24))
 def test_a_floor_with_room_costs_what_no_floor_does(seed: int, tmp_path: Path) -> None:
     dice = Dice(f"attached-floor-{seed}")

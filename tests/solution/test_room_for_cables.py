@@ -182,12 +182,20 @@ def test_more_than_a_whole_tray_asks_for_a_wider_one() -> None:
     assert _solved(tray_fill=0.4, tray_width_mm=conflict.needed, tray_depth_mm=0.2).fabrics
 
 
-def test_parts_of_no_known_diameter_are_told_and_not_taken_for_thin() -> None:
+def _of_unknown_fibre() -> Json:
     parts = _parts()
     parts["fibres"][0].pop("diameter_mm")
-    design = optimize.solve(inputs_from_objects(_content(tray_fill=0.02), parts), alternatives_s=0)
+    return parts
+
+
+@pytest.mark.long
+def test_parts_of_no_known_diameter_are_not_taken_for_thin() -> None:
+    design = optimize.solve(inputs_from_objects(_content(tray_fill=0.02), _of_unknown_fibre()), alternatives_s=0)
     assert design.status == "unknown" and design.conflicts
-    parts["cables"] = []
+
+
+def test_parts_of_no_known_diameter_are_told() -> None:
+    parts = {**_of_unknown_fibre(), "cables": []}
     design = optimize.solve(inputs_from_objects(_content(tray_fill=0.02), parts), alternatives_s=0)
     assert any("of no known diameter counted as nothing" in note for note in design.notes)
 

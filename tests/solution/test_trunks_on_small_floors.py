@@ -70,7 +70,7 @@ def has_design(design: Design) -> bool:
     return design.totals is not None
 
 
-@pytest.mark.long(but=("24-toy_with_trunks", "24-toy_with_cassettes"))
+@pytest.mark.long(but=("26-toy_with_cassettes", "28-toy_with_trunks"))
 @pytest.mark.parametrize("made", [toy_with_trunks, toy_with_cassettes])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_either_is_the_cheaper_of_both(

@@ -129,6 +129,11 @@ def test_where_nothing_has_room_the_key_is_told() -> None:
     assert design.status == "unknown" and design.conflicts[0].limit == "site.floor.rack_units"
     for point in budgets(content, products, "50K,1M"):
         assert (point.status, [one.limit for one in point.conflicts]) == ("unknown", ["site.floor.rack_units"])
+
+
+@pytest.mark.long
+def test_where_nothing_has_room_fronts_and_ranges_say_so() -> None:
+    content, products = full_hall(4), few()
     found = front(content, products)
     assert not found.complete and any("no room for" in note for note in found.notes)
     told = ranges(content, products, "trunk")
@@ -149,7 +154,7 @@ DEAR = {"usd_per_hour": 500, "minutes": {"pull": {"fibre": 60, "cable": 60, "tru
 MOVED = {"trunk": "trunks", "panel": "panels", "fibre": "fibres"}
 
 
-@pytest.mark.long(but=("trunk",))
+@pytest.mark.long
 @pytest.mark.parametrize("kind", MOVED)
 def test_an_answer_stays_as_long_as_solve_says(kind: str) -> None:
     """Trunks between two racks, which save labour, until they cost as much as leads."""

@@ -205,7 +205,8 @@ def _leaf_racks(
     ``space``: leaves that each rack holds; ``rows``: that rows do.
     """
     spreads, leaf = layout.spreads_leaves, np.delete(np.arange(numbers.planes * numbers.leaves), stay.number)
-    plane, group, rail = leaf // numbers.leaves, numbers.group_of_leaf(leaf), numbers.rail_of_leaf(leaf)
+    plane, group = leaf // numbers.leaves, numbers.group_of_leaf(leaf)
+    rail = leaf % numbers.leaves - numbers.first_leaves(group)
     counts = np.bincount(group, minlength=int(numbers.groups))
     if layout.has_leaves_with_servers:
         rails = counts[group] // numbers.planes

@@ -134,8 +134,8 @@ class ClosNumbers(ClosShape[int]):
     def group_of_leaf(self, leaf: Ints) -> Ints:
         """Group, from 0 in its plane, of leaves that count over all planes; both arrays have shape (leaves asked,)."""
         within, own = leaf % self.leaves, self.before_own
-        if not self.has_own_last:
-            return np.asarray(within // self.rails)
+        if not self.own_end:
+            return np.asarray(np.minimum(within // self.rails, own))
         later = own + 1 + (within - own * self.rails - self.last_rails) // self.rails
         return np.where(within // self.rails < own, within // self.rails, np.maximum(own, later))
 

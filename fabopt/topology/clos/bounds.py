@@ -7,7 +7,7 @@ have, and is taken for each metric on its own. See docs/formulation/search.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
 import numpy as np
@@ -77,10 +77,10 @@ class Bounds(Hardware):
     def lowers(self, port: PortType, protocol: str, of_last: bool = False) -> list[Lower]:
         """Leaf switches that take a server's port, the cheapest share first; ``of_last``: for a last group."""
         uses = self._leaf_uses(port.lane.port_mbps, protocol, of_last)
-        spines = {use.port for spine in self.switches(protocol, "spine") for use in spine.uses}
-        of_speed = [spine_port for spine_port in spines if spine_port.lane.port_mbps == port.lane.port_mbps]
-        ports = {down.port for _, _, down in uses if self._attaches({"leaf": [down.port], "spine": of_speed}, protocol)}
-        links = {far: self.least_link(port, far, "server-leaf", protocol) for far in ports}
+        ports = {down.port for _, _, down in uses}
+        links = {
+            far: self.least_link(port, far, "server-leaf", protocol) for far in ports if self._attaches(far, protocol)
+        }
         joined = {far: link for far, link in links.items() if np.isfinite(link[0])}
         lowers = [Lower(joined[down.port] + share, leaf, down) for share, leaf, down in uses if down.port in joined]
         return sorted(
@@ -101,9 +101,16 @@ class Bounds(Hardware):
         shares = [self._leaf_share(leaf, down, up, protocol, 2, most) for up in leaf.uses]
         return np.asarray(np.min(shares, axis=0))
 
-    def _attaches(self, hosts: Mapping[str, Sequence[PortType]], protocol: str) -> bool:
-        """Whether parts join every attachment that buys some to one of ``hosts``, cages by tier."""
+    def _attaches(self, leaf_port: PortType, protocol: str) -> bool:
+        """Whether parts join every attachment that buys some to such ports of leaves, or to some of spines."""
+        hosts = {"leaf": (leaf_port,), "spine": self._spine_ports(leaf_port.lane.port_mbps, protocol)}
         return all(attaches(self.problem, self.fabric, demand, hosts, protocol) for demand in self.fabric.attachments)
+
+    @remembered("attachment-leaf")
+    def _spine_ports(self, port_mbps: int, protocol: str) -> set[PortType]:
+        """The ports of a speed that spines have."""
+        ports = {use.port for spine in self.switches(protocol, "spine") for use in spine.uses}
+        return {port for port in ports if port.lane.port_mbps == port_mbps}
 
     # -- least needs, and limits of ports ------------------------------------------------------------------------
 
@@ -153,15 +160,22 @@ class Bounds(Hardware):
         those that another one exceeds.
         """
         pairs = {
-            (self._leaves_of_spine(spine, together), self.most_pods(spine, protocol))
-            for spine in self.uppers(up.lane.port_mbps, protocol, tiers)
-            if (together := fewest_together(self.problem, self.fabric, "leaf-spine", up, spine.down.port, protocol))
+            pair
+            for port in {spine.down.port for spine in self.uppers(up.lane.port_mbps, protocol, tiers)}
+            if (together := fewest_together(self.problem, self.fabric, "leaf-spine", up, port, protocol))
+            for pair in self._reach_through(port, together, protocol, tiers)
         }
         return {
             (ports, pods)
             for ports, pods in pairs
             if not any((ports, pods) != other and ports <= other[0] and pods <= other[1] for other in pairs)
         }
+
+    @remembered("spine-core")
+    def _reach_through(self, port: PortType, together: int, protocol: str, tiers: int) -> set[tuple[int, int]]:
+        """Such pairs of all spines with one kind of port downwards; ``together``: ports of a spine for one leaf."""
+        spines = (spine for spine in self.uppers(port.lane.port_mbps, protocol, tiers) if spine.down.port is port)
+        return {(self._leaves_of_spine(spine, together), self.most_pods(spine, protocol)) for spine in spines}
 
     def _leaves_of_spine(self, spine: SwitchUse, together: int) -> int:
         """Most leaves of a spine. Where cables carry several links some ports may be idle and need no uplinks."""

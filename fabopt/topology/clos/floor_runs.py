@@ -300,6 +300,8 @@ def _pods_of_leaves(numbers: ClosNumbers, leaves: int) -> tuple[Ints, Ints]:
 def _links_of_leaves(numbers: ClosNumbers, leaf: Ints) -> Ints:
     """Links of leaves to each spine as ``links_of_kinds``, shape (leaves,)."""
     own, last = links_of_kinds(numbers)
+    if own == last:
+        return np.full(len(leaf), own)
     return np.where(numbers.has_own_last & (numbers.group_of_leaf(leaf) == numbers.groups - 1), last, own)
 
 

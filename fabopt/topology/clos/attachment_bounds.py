@@ -8,11 +8,8 @@ from fabopt.network.free_ports import HOST_TIERS
 from fabopt.parts.assemblies import Mode
 from fabopt.parts.port_types import PortType
 from fabopt.problem.attachments import AttachmentDemand
-from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.joins import attachment_joins
-from fabopt.topology.clos.shape import Shape
-from fabopt.topology.link_parts import Floats
 from fabopt.topology.remembered import remembered
 
 
@@ -27,34 +24,6 @@ class AttachmentBounds:
         """Lower bound of the objective that the links of all attachments add."""
         bought = [demand for demand in self.bounds.fabric.attachments if demand.buys == "both"]
         return sum(demand.ports * least for demand in bought if np.isfinite(least := self._least_of(demand)))
-
-    def above_least(self, block: Block, shape: Shape) -> Floats | float:
-        """Lower bound of the links' cost on leaves of each size, in excess of ``least``, shape (rows,), where racks and
-        stages leave sizes equal: a leaf has its own cages, and only ports that servers leave free in these cost
-        nothing.
-        """
-        problem, fabric, host = self.bounds.problem, self.bounds.fabric, block.down.port
-        on_leaves = [demand for demand in fabric.attachments if demand.tier == "leaf"]
-        plain = (
-            fabric.runs.span is None
-            and not problem.sizes
-            and all(demand.buys in ("both", "none") for demand in on_leaves)
-        )
-        demands = [demand for demand in on_leaves if demand.buys == "both"]
-        if not plain or not demands or any(demand.port is None for demand in demands):
-            return 0.0
-        own = sum(demand.ports * self._least_to(demand, host, block.protocol, "leaf") for demand in demands)
-        least = sum(demand.ports * self._least_of(demand) for demand in demands)
-        if not np.isfinite(own) or not np.isfinite(least):
-            return 0.0
-        on_last = shape.last_group * shape.last_k
-        free = block.nic.planes * (
-            (shape.groups - 1) * shape.rails * (-shape.g * shape.k % host.ports)
-            + shape.last_rails * (-on_last % host.ports)
-        )
-        new_ports = np.maximum(sum(demand.ports for demand in demands) - free, 0)
-        cage = min(self._least_cage(demand, host, block.protocol) for demand in demands)
-        return np.asarray(own - least + new_ports * cage)
 
     def _least_of(self, demand: AttachmentDemand) -> float:
         if demand.port is None:
@@ -89,16 +58,4 @@ class AttachmentBounds:
             if alone or way.mode is not Mode.FAR:
                 cost += float(costs.of(way.cable)[0]) / way.ports_per_cable
             least = min(least, cost + (float(costs.of(way.far)[0]) if alone else 0.0))
-        return least
-
-    @remembered("attachment-leaf")
-    def _least_cage(self, demand: AttachmentDemand, host: PortType, protocol: str) -> float:
-        """Least objective of a port's share of a switch cage that only attachments use, beside ``_least_to``."""
-        problem, fabric, costs = self.bounds.problem, self.bounds.fabric, self.bounds.costs
-        if host.ports == 1:
-            return 0.0
-        least = np.inf
-        for way in attachment_joins(problem, fabric, demand, host, protocol, "leaf"):
-            cable = float(costs.of(way.cable)[0]) / way.ports_per_cable if way.mode is Mode.FAR else 0.0
-            least = min(least, cable + float(costs.of(way.far)[0]) / host.ports)
         return least

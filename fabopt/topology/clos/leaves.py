@@ -12,7 +12,6 @@ from fabopt.parts.assemblies import Assembly
 from fabopt.problem.live import InService
 from fabopt.rules.defaults import TWO_SWITCHES
 from fabopt.topology.clos import classes, step_deadline
-from fabopt.topology.clos.attachment_bounds import AttachmentBounds
 from fabopt.topology.clos.blocks import Block
 from fabopt.topology.clos.bounds import Bounds
 from fabopt.topology.clos.candidates import ClosBatch
@@ -78,7 +77,6 @@ class Leaves:
         self.plain = plain
         self.sizes_met = False
         self.spines = Spines(bounds, cutoff, plain)
-        self.attachments = AttachmentBounds(bounds)
         self.in_time = LeavesInTime(self.problem, self.fabric)
         self.by_rail = bounds.fabric.leaf_groups.by_rail
         # what sizes follow from beside the hardware
@@ -268,14 +266,11 @@ class Leaves:
                 yield shape.take(kept)
 
     def _leaf_cost(self, block: Block, shape: Shape) -> Floats:
-        """Cost of NICs, leaves and server links, and of attachments' links in excess of their least: exact without
-        attachments, else a bound.
-        """
+        """Cost of NICs, leaves and server links: exact without attachments, else a bound."""
         costs, nic = self.bounds.costs, block.nic
         joins = self._server_joins(block, *{int(shape.k), int(shape.last_k)})
         need = shape.server_leaf(nic, block.down.lane.ports, block.down.cages, block.of_last.down.cages)
         cost = np.asarray(self._devices_cost(block, shape) + costs.least(joins, need))
-        cost[0] += self.attachments.above_least(block, shape)
         cost[0] += self.bounds.early.of_leaves(Parts(block.protocol, nic, block.leaf, block.down), shape)
         return cost
 

@@ -30,7 +30,7 @@ from fabopt.explain.floor import (
 from fabopt.explain.freedoms import MOST_PRODUCTS, Freedom, lacking_freedoms
 from fabopt.explain.gaps import UNKNOWN_USD, gap_of, gap_sentences, unlisted_parts
 from fabopt.explain.halls import hall_conflicts
-from fabopt.explain.in_service import base_conflicts, pod_conflicts
+from fabopt.explain.in_service import base_conflicts, pod_conflicts, shapes_beside_base
 from fabopt.explain.latency import latency_conflicts
 from fabopt.explain.levers import UNSETTLED, advice, joint_limits, share_of, spending, stage_limit_conflicts
 from fabopt.explain.relaxation import closest
@@ -199,8 +199,9 @@ def conflicts_of(problem: Problem, settings: Settings, clock: Clock, context: Co
     catalog clash at any spending. ``context``: of the search that found none.
     """
     inquiry = inquiry_of(problem, settings, clock, context)
-    if told := _asked(inquiry, base_conflicts):
-        return tuple(told)
+    # each key of a shape may take all the time there is, so what gives up the base is asked first, and told last
+    if told := _asked(inquiry, base_conflicts, shapes_beside_base):
+        return tuple(sorted(told, key=lambda one: one.limit.partition(".")[0] == "base"))
     if slots_are_short(problem):
         return (_slots(problem), *_asked(inquiry, named_rules))
     if unequipped := tuple(_logical(problem)):

@@ -37,10 +37,6 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     if case.stages is None:
         return
-    yield from _named(inquiry, base)
-    for conflict in shape_conflicts(inquiry):
-        detail = f"all that is in service stays as it is; {conflict.detail}"
-        yield conflict.model_copy(update={"detail": detail})
     stays = "no device or cable" if case.site.has_floor else "no cable"
     goes_on = f"no design goes on from what is in service, with more of its parts, where {stays} of it moves"
     why = "; ".join([goes_on, *_full_tiers(inquiry), *_shorter_runs(inquiry), *_sold_no_more(inquiry)])
@@ -59,6 +55,17 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     problem = without(problem_of(anew, without_base(inquiry.catalog, case)), inquiry.left_out)
     questions = (conflict for _ in range(1) if inquiry.design_of(problem) is not None)
     yield from inquiry.of_limit(conflict.limit, conflict.value, questions)
+
+
+def shapes_beside_base(inquiry: Inquiry) -> Iterator[Conflict]:
+    """Conflicts of keys of switches and shapes, with which there is a design beside what is in service."""
+    case, base = inquiry.case, inquiry.case.base
+    if base is None or base.move is not None or case.stages is None:
+        return
+    yield from _named(inquiry, base)
+    for conflict in shape_conflicts(inquiry):
+        detail = f"all that is in service stays as it is; {conflict.detail}"
+        yield conflict.model_copy(update={"detail": detail})
 
 
 def pod_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
+from fabopt.explain.what_if import Inquiry
 from fabopt.io.case import inputs_from_objects
 from fabopt.output.terminal.no_screen import changes_of
 from fabopt.problem.problem import problem_of
-from fabopt.program.settings import Clock, Settings
-from fabopt.schema.design import Design
+from fabopt.program.settings import Clock, Settings, StoppedError
+from fabopt.schema.design import Conflict, Design
 from fabopt.search.choice import search_of
 from fabopt.solution import optimize
 from fabopt.verify import verify
@@ -243,6 +245,16 @@ def test_where_nothing_goes_on_the_base_is_named_with_what_it_costs_to_begin_ane
     assert "no spine of compute in service has a free port" in conflict.detail
     # three leaves and two spines, of which three switches are there; 4 cards more; 12 + 12 cables for 8 + 8
     assert conflict.capex_usd == 2 * 1000 + 4 * 100 + 4 * 10 + 4 * 20
+
+
+def test_a_shape_that_takes_all_the_time_leaves_the_base_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(inquiry: Inquiry) -> Iterator[Conflict]:
+        raise StoppedError
+        yield
+
+    monkeypatch.setattr("fabopt.explain.in_service.shape_conflicts", endless)
+    design = gone_on(eight(), in_stages(12), designed(eight(), in_stages(8)), tmp_path)
+    assert [conflict.limit for conflict in design.conflicts] == ["base.move"]
 
 
 def pasted(content: Json, limit: str, needed: Any) -> Json:

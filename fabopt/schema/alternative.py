@@ -1,7 +1,5 @@
 """What else there is: rows of a design file about cases that differ in some keys."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Whose switch ASICs are: makers by the families that they sell."""
 
-from __future__ import annotations
-
 import re
 
 # As the makers' product pages list them.

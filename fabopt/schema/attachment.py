@@ -1,7 +1,5 @@
 """Attachments of a case: endpoints beside the servers."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -121,11 +119,11 @@ class Attachment(Strict):
         """Whether its ports count in oversubscription: as given, or as its kind has it."""
         return self.kind != "management" if self.counts_in_ratio is None else self.counts_in_ratio
 
-    def as_placed(self, on_free_ports: bool) -> Attachment:
+    def as_placed(self, on_free_ports: bool) -> Self:
         """The attachment as a design has it: of any tier and on no free ports, it is dealt over the leaves."""
         return self.model_copy(update={"tier": "leaf"}) if self.placed_on == "any" and not on_free_ports else self
 
-    def in_service(self) -> Attachment:
+    def in_service(self) -> Self:
         """The attachment as a design has it that goes on from it: its ports are listed, not dealt over the leaves."""
         is_listed = {"tier": "any", "counts_in_ratio": self.counts}
         return self.model_copy(update=is_listed) if self.placed_on == "leaf" else self
@@ -153,7 +151,7 @@ class Attachment(Strict):
         """Devices that are told apart: all of them where their height is known, else they count as one."""
         return 1 if self.rack_units is None else self.boxes
 
-    def on_a_floor(self) -> Attachment:
+    def on_a_floor(self) -> Self:
         """The attachment with its standing on a floor said: hosts of management are with the switches that they steer,
         each of one unit where the case says no height, unless it names racks or their ports differ.
         """

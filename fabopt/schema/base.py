@@ -1,7 +1,5 @@
 """The strict, frozen base of every schema object, and the small types they share."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The case: what the user wants. Defaults here are the contract's; nothing is resolved yet."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Annotated, Final, Literal, Self
 

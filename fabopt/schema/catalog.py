@@ -3,8 +3,6 @@
 One class a kind of product. A catalog object holds each kind as a tuple in file order, prices as the user wrote them.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Literal, Self
 
@@ -113,7 +111,7 @@ class Switch(Modular, Manageable, Cooled, Product, Purchasable, defer_build=Fals
         """Whether it is sold with an airflow, as far as that is known; with any where none is wanted."""
         return airflow is None or not self.airflows or airflow in self.airflows
 
-    def goes_with(self, other: Switch) -> bool:
+    def goes_with(self, other: Self) -> bool:
         """Whether both are of one generation, as far as that is known; those for Ethernet always are."""
         return None in (self.generation, other.generation) or self.generation == other.generation
 

@@ -1,7 +1,5 @@
 """Chassis: switches of which a part of the ports comes with each line card."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """What stands in the way where a case has no design, and what it would have to be."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -8,8 +8,6 @@ The sweep and front file: one case solved at many points.
 Money is in dollars with at most two decimals, power in watts, speed in Gb/s. Words of the design file mean the same.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator

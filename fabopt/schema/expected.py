@@ -1,7 +1,5 @@
 """The expected topology: what is to be joined to what, for controllers of a site that watch or check cabling."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """A fabric of a case: one network that is designed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """A fabric in a design file: its tiers, links, places and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Numbers of a catalog that are not of one product."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -3,8 +3,6 @@
 What is paid beside the price of parts: licences, support, freight, installation, tax.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Annotated, Final, Literal, Self
 

@@ -1,7 +1,5 @@
 """The floor plan of a hall, and of several halls with the routes between them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Annotated, Final, Literal, Self
@@ -122,12 +120,12 @@ class Floor(Strict):
         return (*(self.server_racks or ()), *for_switches)
 
     @property
-    def parts(self) -> tuple[Floor, ...]:
+    def parts(self) -> tuple["Floor", ...]:
         """The halls, each by itself; of one hall itself."""
         return (self,)
 
     @property
-    def ways(self) -> tuple[Route, ...]:
+    def ways(self) -> tuple["Route", ...]:
         """The routes between halls."""
         return ()
 
@@ -137,11 +135,11 @@ class Floor(Strict):
         return ""
 
     @property
-    def alone(self) -> Floor:
+    def alone(self) -> "Floor":
         """A hall as if there were no other."""
         return self
 
-    def part_of(self, rack: str) -> Floor:
+    def part_of(self, rack: str) -> "Floor":
         """The hall of a rack or a row, by its id."""
         return self
 

@@ -1,7 +1,5 @@
 """What a design costs in every future of a growth that is not certain."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from pydantic import Field

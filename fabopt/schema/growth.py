@@ -1,7 +1,5 @@
 """What a case says of moving cables when a cluster grows."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -3,8 +3,6 @@
 They find accidents, not forgery: whoever changes a file can work them out again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

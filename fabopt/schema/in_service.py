@@ -1,7 +1,5 @@
 """What is in service, which a case goes on from: the key ``base``."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args

@@ -1,7 +1,5 @@
 """A fabric of a design file as it is installed at one of its stages."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Jobs that run beside each other on a cluster: models that are trained or served, and what they send now and then."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

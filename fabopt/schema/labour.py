@@ -1,7 +1,5 @@
 """What the crew that builds the cluster costs: the minutes of each task by kind of part, the wage, the visits."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Annotated, Final, Literal, NamedTuple, Self
 

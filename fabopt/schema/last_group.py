@@ -1,7 +1,5 @@
 """Where a case lets the last leaf group of a Clos be unlike the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from fabopt.rules.defaults import ONE_GENERATION, SUBNET_MANAGER, is_kept

@@ -1,7 +1,5 @@
 """Default rules that a design does not keep, and what would keep all of them where a limit leaves no design."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import Field

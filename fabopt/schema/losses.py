@@ -1,7 +1,5 @@
 """What a design loses with a switch, a rack, a hall or what lies between halls, and what goes from hall to hall."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The AI model of a workload: its architecture, its precision, and how it is split over GPUs. One file a model."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator

@@ -1,7 +1,5 @@
 """What was minimized, and by what a design was picked where its least value did not decide alone."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, PlainSerializer

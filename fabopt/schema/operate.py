@@ -3,8 +3,6 @@
 Defaults are sourced in docs/running.md.
 """
 
-from __future__ import annotations
-
 import re
 from ipaddress import IPv4Network
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Passive elements of a catalog: fibres, trunks that are pulled between racks, and the panels that they end in."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

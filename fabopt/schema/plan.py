@@ -1,7 +1,5 @@
 """The file of a plan: what ``fabopt export --to plan`` writes, and ``fabopt check`` proves again."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

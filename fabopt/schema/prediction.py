@@ -3,8 +3,6 @@
 Bytes are those that one GPU sends in a step, times are of a step, ratios and shares have six decimals.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Price books: prices over the catalog's, as a vendor quotes them, with their terms of sale."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator

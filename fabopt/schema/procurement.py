@@ -1,7 +1,5 @@
 """What a case says of buying: whose parts, which, how many kinds, how many spares, from when on."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """What every product of a catalog may say: its source, its price and terms of sale, its cages."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Collection, Mapping
 from itertools import pairwise

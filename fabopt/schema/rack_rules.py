@@ -1,7 +1,5 @@
 """What an architect keeps in every rack: how full it may be, and what else needs room in it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 

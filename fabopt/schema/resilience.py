@@ -3,8 +3,6 @@
 How the ports of a server lie on leaves, and what joins these: as a case asks, or a role where it says nothing.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Final, Literal, NamedTuple, Self, cast
 

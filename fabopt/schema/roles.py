@@ -1,7 +1,5 @@
 """What fabrics beside the compute fabric ask for: storage traffic, ports of management, a place on another network."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """Scenarios of growth: which stages come, when, how likely, and at which prices."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated

@@ -3,8 +3,6 @@
 Money is in dollars with at most two decimals. A factor is of today's price: 1.2 is 20 % more.
 """
 
-from __future__ import annotations
-
 from fabopt.schema.base import Strict
 from fabopt.schema.design import CaseRecord, Conflict, Number, Objective, Status
 

@@ -1,7 +1,5 @@
 """Servers of a catalog, the racks that rack-scale systems are sold in, and what is built into them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 from typing import Annotated, Final, Literal, Self

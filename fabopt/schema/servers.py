@@ -1,7 +1,5 @@
 """The servers of a case that lists several, as a search left each of them."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The site of a case: its floor plan, or flat distances."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -101,7 +99,7 @@ class Site(Strict):
             self.__dict__["floor"] = Campus.of(self.halls, self.routes)
         return self
 
-    def on(self, floor: Floor) -> Site:
+    def on(self, floor: Floor) -> Self:
         """The site with another floor."""
         update: dict[str, Any] = {"floor": floor}
         if isinstance(floor, Campus):

@@ -1,7 +1,5 @@
 """The stages of growth: how large the cluster is from which month on, and how likely it is to come to that."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """What a fabric has of each part of the default rule of resilience, in words that follow from its numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from fabopt.rules.defaults import PAIR, PAIRING, TWO_CORES, TWO_LEAVES, TWO_SPINES, TWO_SWITCHES

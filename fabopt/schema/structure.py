@@ -4,8 +4,6 @@ Three facts of every structure are in no file: ``kind`` tells families apart, ``
 servers) are joined to each other, ``has_switches`` whether there are any.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, WithJsonSchema

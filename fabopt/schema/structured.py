@@ -1,7 +1,5 @@
 """Structured cabling: what a case says of it, and what a design file has of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from string import digits
 from typing import Annotated, ClassVar, Final, Literal

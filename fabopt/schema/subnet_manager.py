@@ -1,7 +1,5 @@
 """Subnet managers of InfiniBand: what a switch says of its own, and what a design says of those that it has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
 

@@ -1,7 +1,5 @@
 """The tiers of switches of a design file, and which of their cages are used."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
@@ -94,7 +92,7 @@ class TierUse(Strict):
     stand_ins: Annotated[tuple[StandInUse, ...], Field(exclude_if=is_empty)] = ()
 
     @property
-    def types(self) -> tuple[TierUse, ...]:
+    def types(self) -> tuple["TierUse", ...]:
         """The tier once for each type of its switches, as if there were no other."""
         others: dict[str, TierUse] = {}
         if self.other is not None:

@@ -3,8 +3,6 @@
 What designs a family is in ``fabopt.topology.families``, under the same name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 

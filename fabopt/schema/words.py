@@ -1,7 +1,5 @@
 """What the keys of files mean: a sentence each, from the ``Attributes`` of the classes that read them."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Mapping

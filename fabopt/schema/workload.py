@@ -1,7 +1,5 @@
 """Workloads: what a fabric that says nothing itself must give, by a profile or from the model that is trained."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -212,12 +210,12 @@ class Workload(Strict):
             self.__dict__[name] = getattr(first_trained(self.jobs), name)
         return self
 
-    def of_job(self, job: Job) -> Workload:
+    def of_job(self, job: Job) -> Self:
         """The workload if one of its jobs were the only one."""
         own = (*OF_A_JOB, "task", *OF_SERVING)
         return self.model_copy(update={"jobs": (), **{name: getattr(job, name) for name in own}})
 
-    def with_jobs(self, jobs: tuple[Job, ...]) -> Workload:
+    def with_jobs(self, jobs: tuple[Job, ...]) -> Self:
         """The workload with other jobs."""
         return self.of_job(first_trained(jobs)).model_copy(update={"jobs": jobs, "task": None})
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from fabopt.cli.advice import Advice
@@ -93,11 +94,9 @@ class SolveRequest:
         from fabopt.solution.designs import stopped_design
         from fabopt.solution.question import ALTERNATIVES_S
 
-        def leave(design: Design) -> None:
-            if target is not None:
-                ATTENDANT.leave(target, design_bytes(design), EXIT_OF_STATUS[design.status])
-
-        leave(stopped_design(inputs, self.engine, "it was cut off"))
+        kept = None if target is None else partial(_leave_at, target)
+        if kept is not None:
+            kept(stopped_design(inputs, self.engine, "it was cut off"))
         looks = ALTERNATIVES_S if self.alternatives_s is None else self.alternatives_s
         try:
             shown = progress_shown(inputs.case.objective, self.time_limit_s)
@@ -114,7 +113,7 @@ class SolveRequest:
                     bracket=progress.bracket,
                     share=progress.share,
                     still=progress.still,
-                    kept=None if target is None else leave,
+                    kept=kept,
                 )
         except NoAnswerError as error:
             return stopped_design(inputs, self.engine, str(error))
@@ -132,6 +131,11 @@ class SolveRequest:
         clock = Clock(self.time_limit_s, ATTENDANT.started)
         ATTENDANT.attend(clock)
         return clock
+
+
+def _leave_at(target: str, design: Design) -> None:
+    """Write a design to a file if the command is ended before it has a better one."""
+    ATTENDANT.leave(target, design_bytes(design), EXIT_OF_STATUS[design.status])
 
 
 def _tell_alternative(alternative: Alternative) -> None:

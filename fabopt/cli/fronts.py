@@ -19,8 +19,10 @@ from fabopt.io.library import STANDARD_STREAM, ending_of, is_device
 from fabopt.output.export.front import front_csv, readable
 from fabopt.output.export.sensitivity import sensitivity_bytes, sensitivity_csv
 from fabopt.output.terminal.answer import infeasible_lines
-from fabopt.output.terminal.front import front_headline, front_summary, value_text
+from fabopt.output.terminal.front import front_headline, front_summary
 from fabopt.output.terminal.sensitivity import sensitivity_headline, sensitivity_summary
+from fabopt.output.words import value_text
+from fabopt.output.words import value_text
 from fabopt.units import some
 
 if TYPE_CHECKING:

@@ -54,8 +54,7 @@ class ProgressLine:
 
     def bracket(self, best: Number | None, bound: Number | None) -> None:
         """Take the objective of the best design met by the search at hand, and its bound."""
-        from fabopt.output.terminal.front import value_text
-        from fabopt.output.words import percent
+        from fabopt.output.words import percent, value_text
 
         parts = [] if best is None else [f"best so far {value_text(self.metric, best)}"]
         if bound is not None and bound > 0:

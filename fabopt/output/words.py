@@ -118,6 +118,19 @@ def measured(number: Number, noun: str) -> str:
     return f"{plain(number)} {noun if number == 1 else plural(noun)}"
 
 
+def value_text(metric: str, value: int | float | str | None, to_the_watt: bool = False) -> str:
+    """A figure of a design in words; ``to_the_watt``: power in full, so that points of a front are told apart."""
+    if value is None:
+        return "-"
+    if isinstance(value, str):
+        return value
+    if metric.endswith("_usd"):
+        return money(value)
+    if metric.endswith("_w"):
+        return f"{plain(value)} W" if to_the_watt else power(value)
+    return plain(value)
+
+
 def percent(share: float) -> str:
     """``7.3 %`` of a share of one; ``<0.01 %`` for a share that would be rounded to 0."""
     value = share * 100

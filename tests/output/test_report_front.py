@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from fabopt.errors import InputError
-from fabopt.output.terminal.front import dots, span, stairs, value_text
+from fabopt.output.terminal.front import dots, span, stairs
+from fabopt.output.words import value_text
 from fabopt.program.settings import Clock
 from fabopt.schema.design import FrontPoint
 from fabopt.study.sweep.cells import GridCell, SweepInputs

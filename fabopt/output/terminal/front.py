@@ -23,8 +23,8 @@ from fabopt.output.words import (
     listed,
     money,
     plain,
-    power,
     printable,
+    value_text,
 )
 from fabopt.schema.design import BUDGET_KEY, Conflict, Front, FrontPoint
 from fabopt.units import grouped, some
@@ -120,19 +120,6 @@ def front_summary(front: Front) -> Iterator[RenderableType]:
     yield from _plot(front)
     for note in front.notes:
         yield Text(printable(f"note: {note}"))
-
-
-def value_text(metric: str, value: int | float | str | None, to_the_watt: bool = False) -> str:
-    """A figure of a point in words; ``to_the_watt``: power in full, so that points of a front are told apart."""
-    if value is None:
-        return "-"
-    if isinstance(value, str):
-        return value
-    if metric.endswith("_usd"):
-        return money(value)
-    if metric.endswith("_w"):
-        return f"{plain(value)} W" if to_the_watt else power(value)
-    return plain(value)
 
 
 def _table(front: Front) -> RenderableType:

@@ -157,6 +157,12 @@ def test_no_import_cycles() -> None:
     assert len(after_imports()) == len(graph())
 
 
+def test_annotations_of_the_schema_are_not_postponed() -> None:
+    """Pydantic would compile each of them again for every class that inherits it, at every start."""
+    postponed = [path.name for path in (PACKAGE / "schema").glob("*.py") if "from __future__" in path.read_text()]
+    assert postponed == []
+
+
 def test_solver_free_proof() -> None:
     """What re-proves a design reaches no solver and no search, whatever it imports; a maximum flow is neither."""
     reached, open_ = set(), ["fabopt.verify"]

@@ -22,7 +22,6 @@ from fabopt.output.terminal.answer import infeasible_lines
 from fabopt.output.terminal.front import front_headline, front_summary
 from fabopt.output.terminal.sensitivity import sensitivity_headline, sensitivity_summary
 from fabopt.output.words import value_text
-from fabopt.output.words import value_text
 from fabopt.units import some
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fabopt.floor.group_runs import KINDS, Sizes, given_m, group_runs
 from fabopt.io.counted import counted_otherwise, with_counts
 from fabopt.io.faults import refuse_any
 from fabopt.io.floor_in_service import faults_of_floor
-from fabopt.io.live import LiveDesign, read_live, run_on, run_otherwise, unfit
+from fabopt.io.live import LiveDesign, check_design, read_live, run_on, run_otherwise, unfit
 from fabopt.io.moves import faults_of_moves
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
 from fabopt.schema.case import Case, Fabric
@@ -38,7 +38,10 @@ def with_base(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
 
     ``folder``: of paths in the case; ``file``: its name in messages. ``InputError`` lists all faults.
     """
-    if case.base is None or case.base.design is not None:
+    if case.base is None:
+        return case
+    if case.base.design is not None:
+        check_design(case.base, "base", file)
         return case
     base, told, stage = read_live(case.base, folder, file)
     faults = [*_unfit(told, stage, file)] or [

@@ -8,7 +8,7 @@ from pathlib import Path
 from fabopt.errors import Fault, fault
 from fabopt.floor.group_runs import Sizes, group_runs
 from fabopt.io.faults import refuse_any
-from fabopt.io.live import LiveDesign, further, read_live, run_on, run_otherwise, unfit
+from fabopt.io.live import LiveDesign, check_design, further, read_live, run_on, run_otherwise, unfit
 from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog, Switch
@@ -31,7 +31,10 @@ def with_joins(case: Case, catalog: Catalog, folder: Path, file: str) -> Case:
 
     ``folder``: of paths in the case; ``file``: its name in messages. ``InputError`` lists all faults.
     """
-    if case.joins is None or case.joins.design is not None:
+    if case.joins is None:
+        return case
+    if case.joins.design is not None:
+        check_design(case.joins, "joins", file)
         return case
     joins, live, stage = read_live(case.joins, folder, file)
     faults = list(unfit(live, stage, "joins.file", file))

@@ -10,9 +10,11 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from fabopt.errors import Fault, InputError, fault
 from fabopt.io.design import parse_json, read_plan, whole_design
-from fabopt.io.faults import document_of
+from fabopt.io.faults import document_of, refuse_any
 from fabopt.io.library import MAX_LIST_BYTES, YAML_ENDINGS, check_is_file, read_bytes, shown
 from fabopt.io.tables import COLUMNS, rows_of, text_of
 from fabopt.io.text import DESIGN
@@ -80,6 +82,7 @@ def read_live(said: AnyLive, folder: Path, file: str) -> tuple[AnyLive, LiveDesi
 
     ``folder``: of paths in the case; ``file``: its name in messages. ``InputError`` lists all faults.
     """
+    given, key = said, "base" if isinstance(said, Base) else "joins"
     path, stage, plan = _named(folder, said.file)
     check_is_file(str(path))
     data = read_bytes(path)
@@ -88,18 +91,41 @@ def read_live(said: AnyLive, folder: Path, file: str) -> tuple[AnyLive, LiveDesi
     said = _as_found(said, folder, {"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
     if plan is not None:
         if plan.sha256 != design.case.sha256:
-            key = "base.file" if isinstance(said, Base) else "joins.file"
             problem = f"{shown(path)} is not the design of this plan"
-            raise InputError([fault(file, key, problem, said.file, hint="export the plan again")])
+            raise InputError([fault(file, f"{key}.file", problem, said.file, hint="export the plan again")])
         said = said.model_copy(update={"plan": plan.model_dump(mode="json", exclude_none=True)})
+    refuse_any([*_filled_otherwise(given, said, key, file)])
     told = Case.model_validate_json(json.dumps(design.case.content))
     return said, LiveDesign(design, said.stage, told, shown(path)), stage
+
+
+def _filled_otherwise(given: LiveFile, said: LiveFile, key: str, file: str) -> Iterator[Fault]:
+    """What a case says of the files itself, where these say otherwise; ``said``: what they do."""
+    for name in ("sha256", "found_sha256", "found_cables", "plan"):
+        value, right = getattr(given, name), getattr(said, name)
+        if value not in (None, right):
+            problem, hint = "is filled in from the files, which say otherwise", "leave it out"
+            allowed = right if isinstance(right, str) and name.endswith("256") else ""
+            yield fault(file, f"{key}.{name}", problem, value, allowed=allowed, hint=hint)
+
+
+def check_design(said: LiveFile, key: str, file: str) -> None:
+    """Raise ``InputError`` if what a case gives as the design that is in service, or as its plan, is none."""
+    kinds: dict[str, type[BaseModel]] = {"design": Design, "plan": PlanFile}
+    for name, kind in kinds.items():
+        try:
+            value = getattr(said, name)
+            if value is not None:
+                kind.model_validate_json(json.dumps(value))
+        except ValidationError:
+            problem = f"is filled in when `{key}.file` is read, and this is no {name}"
+            raise InputError([fault(file, f"{key}.{name}", problem, hint="leave it out")]) from None
 
 
 def _as_found(said: AnyLive, folder: Path, design: dict[str, Any]) -> AnyLive:
     """What a case says, with what its design says, and what a table of its cables, with the hash of that."""
     if said.found is None:
-        return said.model_copy(update=design)
+        return said.model_copy(update=design | {"found_sha256": None, "found_cables": None})
     path = folder / said.found
     check_is_file(str(path))
     data = read_bytes(path, MAX_LIST_BYTES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +184,27 @@ def test_a_base_that_fails_a_check_is_refused(tmp_path: Path) -> None:
     given = inputs_from_objects({**AFTER, "base": {"file": str(path)}}, eight())
     with pytest.raises(InputError, match="fails its check"):
         optimize.solve(given, alternatives_s=0)
+
+
+@pytest.mark.parametrize("key", ["base", "joins"])
+def test_what_is_filled_in_is_that_of_the_files(key: str, tmp_path: Path) -> None:
+    """Of what fabopt fills in a case may say what the files do; else it is refused by its key, and no file is read."""
+    saved(designed(eight(), BEFORE), tmp_path)
+
+    def of(**said: Any) -> dict[str, str]:
+        try:
+            live = {"file": str(tmp_path / "base.json"), **said}
+            inputs_from_objects({**AFTER, key: live}, eight())
+        except InputError as refusal:
+            return told(list(refusal.faults))
+        return {}
+
+    right = sha256((tmp_path / "base.json").read_bytes()).hexdigest()
+    assert [of(sha256=right), of(sha256=None)] == [of(), of()]
+    for name, value in {"sha256": "abc", "found_sha256": right, "found_cables": "A", "plan": {}}.items():
+        (words,) = of(**{name: value}).values()
+        assert f"{key}.{name}: is filled in from the files, which say otherwise" in words
+    assert f"allowed: {right}" in of(sha256="abc")[f"{key}.sha256"]
+    for name in ("design", "plan"):
+        said = {"design": designed(eight(), BEFORE).model_dump(mode="json", by_alias=True), name: {}}
+        assert f"this is no {name}; leave it out" in of(**said)[f"{key}.{name}"]

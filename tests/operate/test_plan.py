@@ -226,3 +226,5 @@ def test_what_is_for_one_stage_is_told_apart(tmp_path: Path, capsys: pytest.Capt
     assert "acceptance is what to run when all is there" in capsys.readouterr().err
     assert export_of(grown(), tmp_path, "--to", "plan", "--guids", str(tmp_path / "design.json")) == (2, {})
     assert "--guids: only `--to opensm` takes GUIDs" in capsys.readouterr().err
+    code, files = export_of(grown(), tmp_path, "--to", "acceptance,plan", "--stage", "day-1", "--skip")
+    assert (code, list(files)) == (0, ["plan.yaml"])

@@ -111,10 +111,6 @@ def export(design: Design, wiring: Wiring, formats: Sequence[str], folder: Path,
 def _require_options(formats: Sequence[str], options: Options) -> None:
     """Refuse options that none of the formats asked for takes."""
     faults = []
-    if options.stage is not None and WHOLE in formats:
-        faults.append(
-            fault("--stage", "", f"{WHOLE} is what to run when all is there; other formats are for one stage")
-        )
     if options.discovery is not None and "opensm" not in formats:
         faults.append(fault("--guids", "", "only `--to opensm` takes GUIDs"))
     if options.sheets != LABEL_SHEETS[:2] and "labels" not in formats:
@@ -154,6 +150,9 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     refused: list[str] = []
     for name in formats:
         try:
+            if name == WHOLE and options.stage is not None:
+                problem = f"{WHOLE} is what to run when all is there; other formats are for one stage"
+                raise InputError([fault("--stage", "", problem)])
             files: Files = _module(name).files_of(whole if name in (*PLANNED, *WORK) else then)
             written += [_file(_within(name, folder) / path, content) for path, content in files.items()]
         except InputError as error:

@@ -40,9 +40,7 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     stays = "no device or cable" if case.site.has_floor else "no cable"
     goes_on = f"no design goes on from what is in service, with more of its parts, where {stays} of it moves"
     why = "; ".join([goes_on, *_full_tiers(inquiry), *_shorter_runs(inquiry), *_sold_no_more(inquiry)])
-    at_once = tuple(fabric.model_copy(update={"attachments": tuple(
-        one.model_copy(update={"adds": ()}) for one in fabric.attachments)}) for fabric in case.fabrics)  # fmt: skip
-    anew = case.model_copy(update={"base": None, "stages": case.stages[1:], "fabrics": at_once})
+    anew = put_together_anew(case)
     if _may_price_moves(anew, base):
         free = base.model_copy(update={"move": MovePrices(cable=0, device=0)})
         detail = f"{why}; where all of it may move, priced at nothing here, there is a design: give your own prices"
@@ -55,6 +53,13 @@ def base_conflicts(inquiry: Inquiry) -> Iterator[Conflict]:
     problem = without(problem_of(anew, without_base(inquiry.catalog, case)), inquiry.left_out)
     questions = (conflict for _ in range(1) if inquiry.design_of(problem) is not None)
     yield from inquiry.of_limit(conflict.limit, conflict.value, questions)
+
+
+def put_together_anew(case: Case) -> Case:
+    """A case that goes on from what is in service, which stays, with nothing in service."""
+    at_once = tuple(fabric.model_copy(update={"attachments": tuple(
+        one.model_copy(update={"adds": ()}) for one in fabric.attachments)}) for fabric in case.fabrics)  # fmt: skip
+    return case.model_copy(update={"base": None, "stages": (case.stages or ())[1:], "fabrics": at_once})
 
 
 def shapes_beside_base(inquiry: Inquiry) -> Iterator[Conflict]:

@@ -6,12 +6,14 @@ By arithmetic alone, without a search. A product is a candidate if a fabric may 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product as pairs
 from typing import NamedTuple
 
 from fabopt.explain.freedoms import freedoms_of_case, mapped, of_all_splits, payable, with_prices
 from fabopt.explain.gaps import CLOS, ENDS, OF_LEAVES, OF_SERVERS, fillers, ports_of
+from fabopt.explain.in_service import put_together_anew
 from fabopt.explain.what_if import Inquiry
 from fabopt.parts.port_types import PortType
 from fabopt.problem.fabric import FabricProblem
@@ -60,6 +62,8 @@ def obstacles_to(inquiry: Inquiry, product: Product) -> Obstacles:
         return Obstacles(lacks)
     others = list(_ways_in(inquiry, asked, product))
     if others:
+        return Obstacles(lacks, tuple(others))
+    if others := list(_without_base(inquiry, catalog, product)):
         return Obstacles(lacks, tuple(others))
     split = _with(catalog, product.id, of_all_splits(inquiry.catalog))
     if is_candidate(_problem(inquiry.case, split), product.id):
@@ -160,6 +164,20 @@ def _ways_in(inquiry: Inquiry, asked: Problem, product: Product) -> Iterator[str
                 yield words
 
 
+def _without_base(inquiry: Inquiry, catalog: Catalog, product: Product) -> Iterator[str]:
+    """What lets a device in that does not go with those in service, which stay; ``catalog``: as of ``_ways_in``."""
+    if inquiry.case.base is None or inquiry.case.base.move is not None or not isinstance(product, Switch | Nic):
+        return
+    anew = put_together_anew(inquiry.case)
+    asked = _problem(anew, catalog)
+    words = f"`base: null` (beside {inquiry.case.base.file} come more of its own, or what is interchangeable with them)"
+    if is_candidate(asked, product.id):
+        yield words
+        return
+    for way in _ways_in(replace(inquiry, case=anew, problem=_problem(anew, inquiry.catalog)), asked, product):
+        yield f"{way} with {words}"
+
+
 def _set(key: str, value: object, _: Strict) -> dict[str, object]:
     return {key: value}
 
@@ -190,7 +208,10 @@ def _may_have(problem: Problem, fabric: FabricProblem, protocol: str, step: str,
         if end == "server":
             ports = [nic.port for nic in fabric.nics.get(protocol, ()) if nic.nic_id == id_]
         else:
-            ports = [use.port for one in fabric.switches[protocol][end] if one.id == id_ for use in one.uses]
+            mixed = fabric.interchangeable.products if fabric.interchangeable is not None else {}
+            beside = (one for (role, _), many in mixed.items() if role == end for one in many)
+            switches = (*fabric.switches[protocol][end], *beside)
+            ports = [use.port for one in switches if one.id == id_ for use in one.uses]
         own.append((list(dict.fromkeys(ports)), other))
     run_m = fabric.runs.m[run]
     for ports, other in own:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,11 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.search.context import Context
 from fabopt.solution import optimize
 from tests.samples.bare import bare
+from tests.samples.bases import designed, saved
+from tests.samples.growth_samples import eight
 from tests.samples.small import bought, case, catalog, product
+from tests.solution.test_brute_force import cage, switch
+from tests.solution.test_in_service import in_stages
 
 Json = dict[str, Any]
 ONE_TIER = {"tiers": 1, "min_gbps_per_gpu": 100, "nics": ["nic-400"], "nics_per_server": 1}
@@ -84,6 +89,30 @@ def test_what_is_at_the_end_of_its_life() -> None:
     parts = catalog()
     product(parts, "small")["end_of_life"] = True
     assert "end of its life" in obstacles(_inputs(parts), "small").others[0]
+
+
+def test_what_does_not_go_with_what_is_in_service(tmp_path: Path) -> None:
+    """Of a base more of its switches come, and those that are interchangeable: no part that lacks is blamed."""
+    parts = eight()
+    parts["switches"] += [switch("nine", cage(9, "1x100")), switch("twin", cage(8, "1x100"))]
+    only = {"switches": {"leaf": ["eight"], "spine": ["eight"]}}
+    said = {"base": {"file": str(saved(designed(parts, in_stages(4, **only)), tmp_path))}}
+    for fabric, ids, ways in (
+        ({}, ("nine",), ["`base: null` (beside {file} come more of its own, or what is interchangeable with them)"]),
+        ({}, ("twin", "eight"), []),
+        (
+            only,
+            ("nine",),
+            [f"`fabrics.compute.switches.{role}: any` (nine) with `base: null`" for role in ("leaf", "spine")],
+        ),
+        (only, ("twin",), [f"`fabrics.compute.switches.{role}: any` (twin)" for role in ("leaf", "spine")]),
+    ):
+        asked = inputs_from_objects({**in_stages(8, **fabric), **said}, parts)
+        for id_ in ids:
+            found = obstacles(asked, id_)
+            assert found.lacks == () and len(found.others) == len(ways)
+            for words, way in zip(found.others, ways, strict=True):
+                assert words.startswith(way.format(**said["base"])), (fabric, id_)
 
 
 def test_by_how_much_a_candidate_is_dearer() -> None:

@@ -16,8 +16,8 @@ from fabopt.output.terminal.summary import summary
 from fabopt.problem.problem import problem_of
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import Design
-from fabopt.solution import optimize
 from tests.samples.bare import with_equal_groups
+from tests.samples.bases import designed
 from tests.samples.resilience import without_redundancy
 from tests.samples.small import Json, assert_proven, counts
 from tests.solution.test_published import SUPERPOD
@@ -31,7 +31,7 @@ def case(*fabrics: Json, server: str = "nvidia-dgx-h200", servers: int = 16, **c
 
 
 def solved(content: Json) -> Design:
-    return optimize.solve(inputs_from_objects(content), alternatives_s=0)
+    return designed(None, content)
 
 
 def demand(fabric: Json, **changes: Any) -> tuple[int, float, float]:

@@ -34,16 +34,20 @@ def saved(design: Design, folder: Path, name: str = "base.json") -> Path:
     return path
 
 
-def designed(parts: Json, content: Json) -> Design:
+def designed(parts: Json | None, content: Json) -> Design:
     """The design of a case, without a look at alternatives."""
     return once(lambda: optimize.solve(inputs_from_objects(content, parts), alternatives_s=0), parts, content)
 
 
 def gone_on(parts: Json, content: Json, base: Design, folder: Path, stage: str = "") -> Design:
     """The design of a case that goes on from another one."""
-    file = str(saved(base, folder)) + (f"@{stage}" if stage else "")
-    given = inputs_from_objects({**content, "base": {"file": file}}, parts)
-    return optimize.solve(given, alternatives_s=0)
+    path = saved(base, folder)
+
+    def work() -> Design:
+        file = str(path) + (f"@{stage}" if stage else "")
+        return optimize.solve(inputs_from_objects({**content, "base": {"file": file}}, parts), alternatives_s=0)
+
+    return once(work, parts, content, stage, path.read_text())
 
 
 def gone_on_if_it_may(

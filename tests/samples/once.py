@@ -6,6 +6,7 @@ package solves for itself.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 from collections.abc import Callable
@@ -16,7 +17,7 @@ T = TypeVar("T")
 PATCHED = "FABOPT_TESTS_PATCHED"
 # Answers that are kept, the oldest of which goes: tests of one case stand near each other.
 MOST = 400
-# Answers of this process by what was asked, and what the test that runs has asked.
+# Answers of this process by what was asked, as a hash, and what the test that runs has asked.
 _ANSWERS: dict[str, bytes] = {}
 _ASKED: dict[str, set[str]] = {}
 
@@ -28,7 +29,7 @@ def once(work: Callable[[], T], *asked: object) -> T:
         return work()
     if test not in _ASKED:
         _ASKED.clear()
-    question = repr(asked)
+    question = hashlib.sha256(repr(asked).encode()).hexdigest()
     again = question in _ASKED.setdefault(test, set())
     _ASKED[test].add(question)
     if again or question not in _ANSWERS:

@@ -41,6 +41,7 @@ from fabopt.workload.pace import pace_of_run
 from fabopt.workload.timing import FabricBandwidth, step_on
 from tests.oracles.brute_effective import timed
 from tests.oracles.brute_front import undominated
+from tests.samples.bases import designed
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, comparable
 from tests.workload.test_workload_designs import case, experts
@@ -101,7 +102,7 @@ def _every(parts: str, content: str) -> list[dict[str, Any]]:
 
 
 def solved(content: Json, parts: Json | None = None) -> Design:
-    return optimize.solve(inputs_from_objects(content, parts), alternatives_s=0)
+    return designed(parts, content)
 
 
 @pytest.mark.long(but_every=4)

@@ -26,6 +26,7 @@ from fabopt.units import exact
 from fabopt.verify import verify
 from tests.samples import random_growth
 from tests.samples.growth_samples import eight, grown, solved
+from tests.samples.once import once
 from tests.samples.small import assert_proven, comparable
 
 Json = dict[str, Any]
@@ -43,10 +44,14 @@ def designed(wanted: Json | None = None, **terms: Any) -> Design:
     parts = eight()
     parts["switches"][0] |= terms
     wanted = wanted or two_stages()
-    design = solved(parts, wanted)
-    whole = optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0, prune=False)
-    assert comparable(design) == comparable(whole)
-    return design
+
+    def work() -> Design:
+        design = solved(parts, wanted)
+        whole = optimize.solve(inputs_from_objects(wanted, parts), alternatives_s=0, prune=False)
+        assert comparable(design) == comparable(whole)
+        return design
+
+    return once(work, parts, wanted, "pruned and whole")
 
 
 def switches(design: Design) -> list[tuple[Any, ...]]:

@@ -16,8 +16,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.search.floor.expansion import FloorExpansion
 from fabopt.search.floor.search import FloorSearch
-from fabopt.solution.optimize import solve
 from fabopt.topology.family import Restriction
+from tests.samples.bases import designed
 from tests.samples.small import assert_proven
 
 Json = dict[str, Any]
@@ -51,7 +51,7 @@ def case(server: str, servers: int, protocol: str) -> Json:
 
 
 def solved(content: Json) -> Design:
-    return solve(inputs_from_objects(content), alternatives_s=0)
+    return designed(None, content)
 
 
 @pytest.mark.long("nvidia-dgx-b200-128-infiniband", "nvidia-dgx-h200-32-infiniband")

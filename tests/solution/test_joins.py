@@ -30,6 +30,7 @@ from tests.samples.bare import bare
 from tests.samples.bases import assert_joins_for, designed, in_use, saved, seen_of, whole_of
 from tests.samples.discoveries import planned_links
 from tests.samples.growth_samples import grown
+from tests.samples.once import once
 from tests.samples.random_cases import Dice
 from tests.solution.test_brute_force import cable, cage, card, catalog, switch
 
@@ -72,9 +73,13 @@ def pod(servers: int, leaves: list[str], **fabric: Any) -> Json:
 
 def joined(given: Json, content: Json, live: Design, folder: Path, stage: str = "") -> Design:
     """The design of a pod that joins a design, or a stage of it."""
-    file = f"{saved(live, folder)}@{stage}" if stage else str(saved(live, folder))
-    inputs = inputs_from_objects({**content, "joins": {"file": file}}, given)
-    return optimize.solve(inputs, alternatives_s=0)
+    path = saved(live, folder)
+
+    def work() -> Design:
+        file = f"{path}@{stage}" if stage else str(path)
+        return optimize.solve(inputs_from_objects({**content, "joins": {"file": file}}, given), alternatives_s=0)
+
+    return once(work, given, content, stage, path.read_text(), "joins")
 
 
 def free_of(given: Json, live: Design, tier: str = "spine") -> int:

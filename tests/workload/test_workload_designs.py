@@ -19,6 +19,7 @@ from fabopt.study.front.fronts import objectives_of, pareto_front
 from fabopt.verify import verify
 from fabopt.workload.remarks import workload_notes
 from tests.paths import ERRORS
+from tests.samples.bases import designed
 from tests.samples.small import Json, assert_proven
 from tests.samples.workload_samples import MODEL
 
@@ -38,7 +39,7 @@ def case(workload: Json | None = None, **keys: Any) -> Json:
 
 
 def solved(workload: Json | None = None, **keys: Any) -> Design:
-    return optimize.solve(inputs_from_objects(case(workload, **keys)), alternatives_s=0)
+    return designed(None, case(workload, **keys))
 
 
 @pytest.fixture(scope="module")

@@ -48,8 +48,10 @@ class BeyondService:
     def __post_init__(self) -> None:
         there = self.problem.labour.in_service
         most = most_used(self.problem, [candidate for _, candidate in self.picks]) if there else {}
-        used = {(fabric, item) for fabric, _, uses in self.uses for _, item in uses} if there else set()
-        for number, key in enumerate(key for key in there if key in used):
+        used = ((fabric, item) for fabric, _, uses in self.uses for stage, item in uses if not stage) if there else ()
+        # what is in service in another fabric alone is new in this one
+        counted = (key for key in dict.fromkeys(used) if key in there or key[1].labour.beyond is not None)
+        for number, key in enumerate(counted):
             self.beyond[key] = BEYOND.integer(0, most[key[1]], number)
 
     @property
@@ -68,7 +70,7 @@ class BeyondService:
         all_uses = self.uses if self.beyond else ()
         for (fabric, item), var in self.beyond.items():
             terms = [(own, -uses[0, item]) for name, own, uses in all_uses if name == fabric and uses.get((0, item))]
-            least = -self.problem.labour.in_service[fabric, item]
+            least = -self.problem.labour.in_service.get((fabric, item), 0)
             self.lp += pulp.LpAffineExpression([(var, 1), *terms]) >= least, f"labour_is_on_what_is_new_{var.name}"
 
 
@@ -105,9 +107,9 @@ class Visits:
                 self.lp += self.visit[stage] - pick >= 0, f"visits_are_paid_{stage}_{number}"
 
     def _paid_beyond(self) -> None:
-        there, visit = self.labour.in_service, self.visit[0]
+        counted, visit = self.installed.beyond, self.visit[0]
         new = [
-            (var, sum(count for (stage, item), count in uses.items() if not stage and (fabric, item) not in there))
+            (var, sum(count for (stage, item), count in uses.items() if not stage and (fabric, item) not in counted))
             for fabric, var, uses in self.installed.uses
         ]
         for number, var in enumerate((*(var for var, count in new if count), *self.installed.beyond.values())):

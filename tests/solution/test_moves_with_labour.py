@@ -14,6 +14,7 @@ import pytest
 from fabopt.output.labour import work_rows
 from fabopt.problem.problem import problem_of
 from fabopt.program.settings import Clock, Settings
+from fabopt.schema.design import Design
 from fabopt.schema.labour import VISIT
 from fabopt.search.choice import search_of
 from fabopt.verify import verify
@@ -25,7 +26,7 @@ from tests.samples.moves import dearer_moves, given, moved, usd
 from tests.samples.random_cases import Dice
 from tests.solution.test_in_service import a_base, in_stages
 from tests.solution.test_labour_in_service import with_labour
-from tests.solution.test_moves import bases, least_with_moves, prices
+from tests.solution.test_moves import bases, least_with_moves, of_two, parts_of_two, prices
 from tests.solution.test_moves_in_stages import in_two, least_in_stages
 
 Json = dict[str, Any]
@@ -72,6 +73,68 @@ def test_rows_of_the_program_count_what_a_fabric_uses_beyond_what_it_has(tmp_pat
     rows = Counter(name.rstrip("0123456789_").removesuffix("_beyond") for name in program.lp.constraints)
     assert rows["labour_is_on_what_is_new"] == len(program.installed.beyond) == 4
     assert rows["visits_are_paid"] >= 4
+
+
+def test_what_another_fabric_alone_has_in_service_is_new(tmp_path: Path) -> None:
+    """Eight servers that become twelve: those for computing have uplinks of 30 m, and those of storage had one leaf.
+
+    New are, for computing, a leaf, a spine, four cards, four cables of 3 m and four of 30 m; of storage, which comes to
+    have three leaves and two spines, four of these, four cards, four cables of 3 m and twelve of 30 m. Four cables of
+    either move.
+    """
+    parts, before, after = (parts_of_two(eight()), *(of_two(in_stages(size), tiers=[1, 2]) for size in (8, 12)))
+    base, move = designed(parts, before), {"cable": 10, "device": 10}
+    assert [[tier.count for tier in fabric.tiers] for fabric in base.fabrics] == [[2, 1], [1]]
+    design = moved(parts, with_labour(after), base, tmp_path, move)
+    new = {"compute": {"switch": 2, "nic": 4, "cable": 8, "moved": 4},
+           "storage": {"switch": 4, "nic": 4, "cable": 16, "moved": 4}}  # fmt: skip
+    owed = {
+        ("stage-1", name, f"labour-{kind}"): float(units * unit_usd(LABOUR, kind, 2 if kind == "cable" else 1))
+        for name, of_fabric in new.items()
+        for kind, units in of_fabric.items()
+    }
+    owed |= {("stage-1", "", "labour-server"): float(4 * unit_usd(LABOUR, "server")), ("stage-1", "", VISIT): 450}
+    assert lines(design) == pytest.approx(owed)
+    assert usd(design) == pytest.approx(usd(moved(parts, after, base, tmp_path, move)) + sum(owed.values()))
+
+
+def owed_usd(design: Design, base: Design, labour: Json) -> float:
+    """US dollars of all labour on what each fabric uses beyond what it had, on moved cables, servers and a visit."""
+    used, there = (
+        Counter({
+            (row.fabric, row.id, row.length_m, row.kind): row.in_use
+            for row in one.bom if row.kind not in ("other", "server")
+        })
+        for one in (design, base)
+    )  # fmt: skip
+    units = {key: count for key, count in (used - there).items() if count}
+    owed = sum((count * unit_usd(labour, kind, 2 if kind == "cable" else 1) for (*_, kind), count in units.items()), 0)
+    gone = sum(row.in_use for row in design.bom if row.id == "moved-cable")
+    moves = sum(row.in_use for row in design.bom if row.id in ("moved-cable", "moved-device"))
+    servers = design.stages[-1].servers - base.stages[-1].servers
+    visit = labour["visit_usd"] if servers or units or moves else 0
+    return float(owed + gone * unit_usd(labour, "moved") + servers * unit_usd(labour, "server")) + visit
+
+
+@pytest.mark.long(but=("1",))
+@pytest.mark.parametrize("seed", range(24 * MORE_SEEDS))
+def test_of_two_fabrics_each_pays_for_what_is_new_to_it(seed: int, tmp_path: Path) -> None:
+    """The bill has it, counted by hand, and no design that is cheaper without labour is cheaper with it."""
+    dice = Dice(f"moves-of-two-with-labour-{seed}")
+    parts, before, after = a_base(dice)
+    other = {"tiers": dice.one([[1, 2], 2]), "max_oversubscription": dice.one([1, 1.5, 2, 3])}
+    parts, labour, move = parts_of_two(parts), labour_of(dice), {"cable": dice.one([0, 40]), "device": 100}
+    base = designed(parts, of_two(before, **other))
+    if base.status != "optimal":
+        return
+    plain = moved(parts, of_two(after, **other), base, tmp_path, move)
+    if plain.status == "infeasible":
+        return
+    design = moved(parts, with_labour(of_two(after, **other), labour), base, tmp_path, move)
+    of_labour = owed_usd(design, base, labour)
+    assert sum(lines(design).values()) == pytest.approx(of_labour)
+    assert usd(plain) <= usd(design) - of_labour + 0.005
+    assert usd(design) <= usd(plain) + owed_usd(plain, base, labour) + 0.005
 
 
 def labour_of(dice: Dice) -> Json:

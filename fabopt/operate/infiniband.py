@@ -211,8 +211,7 @@ def _subnet(
     plan: OperationPlan, fabric: FabricDesign, name: str, links: Sequence[NamedLink], guids: Mapping[Node, str],
     adapters: Sequence[Adapter], is_real: bool,
 ) -> Subnet:  # fmt: skip
-    rows = {end.device for link in links for end in (link.a, link.b)}
-    switches = [device for device in plan.switches(fabric.name) if device.row in rows]
+    switches = [device for device in plan.at_ends(links) if device.role in SWITCHES and device.fabric == fabric.name]
     own = {device.row: guids[device.device, ""] for device in switches}
     roots = next((top for role in TOPS if (top := [device for device in switches if device.role == role])), [])
     seed = _seed(fabric, [own[device.row] for device in switches])

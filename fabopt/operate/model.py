@@ -190,6 +190,11 @@ class OperationPlan:
         """Whether a port of a leaf is a port to hosts that shares a subnet: its address is not the port's own."""
         return bool(link.subnet) and self.network_of[link.network].subnets.get(port.device) == link.subnet
 
+    def at_ends(self, links: Sequence[NamedLink]) -> list[NamedDevice]:
+        """Devices at the ends of links, in the order of the design."""
+        rows = {end.device for link in links for end in (link.a, link.b)}
+        return [device for device in self.devices if device.row in rows]
+
     def switches(self, *fabrics: str) -> list[NamedDevice]:
         """Switches of fabrics, in the order of the design."""
         return [device for device in self.devices if device.role in SWITCHES and device.fabric in fabrics]

@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 
 from fabopt.errors import refusal
-from fabopt.operate.model import OperationPlan
+from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
 from fabopt.units import some
 
 _OBJECT = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
+
+
+def switches_running(plan: OperationPlan, system: str, name: str) -> list[NamedDevice]:
+    """Switches that run a system, called ``name``; refused where none does."""
+    switches = [device for device in plan.devices if device.role in SWITCHES and device.system == system]
+    if not switches:
+        raise refusal(
+            f"--to {system}",
+            "",
+            f"no switch of this design runs {name}; `operate.systems` of the case says what runs on a product",
+        )
+    return switches
 
 
 def require_names(format_name: str, plan: OperationPlan) -> None:

@@ -10,7 +10,7 @@ from fabopt.output.charts.bars import cost_bars, short_money
 from fabopt.output.charts.front import front_chart
 from fabopt.output.charts.points import Dot, Quantity, axes_of, dots_of, setting_of
 from fabopt.output.charts.style import FILE_PALETTE, WIDTH, Palette, Spec, heading
-from fabopt.output.words import listed, plain, power
+from fabopt.output.words import listed
 from fabopt.schema.design import BUDGET_KEY, Front, Number
 from fabopt.units import some
 
@@ -87,9 +87,7 @@ def _cell(dot: Dot, along: Quantity, up: Quantity, y: Quantity, low: float, high
 
 
 def _short(quantity: Quantity, value: Number) -> str:
-    if quantity.name.endswith("_usd"):
-        return short_money(value)
-    return power(value) if quantity.name.endswith("_w") else plain(value)
+    return short_money(value) if quantity.name.endswith("_usd") else quantity.words(value)
 
 
 # -- the charts of a front: the trade, and cost by kind of part -------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabopt.output.steps import marginal_unit
-from fabopt.output.words import count, limit_name, money, plain, power, printable
+from fabopt.output.words import limit_name, money, plain, printable, value_text
 from fabopt.schema.design import BUDGET_KEY, FabricDesign, Front, FrontPoint, Number
 
 # -- quantities on axes and in words: the metrics of a front, and the keys that a sweep goes over ---------------------
@@ -43,15 +43,9 @@ class Quantity:
         words = self.name.split("_")
         return " ".join(words[:-1] if len(words) > 1 and words[-1] in _UNITS else words)
 
-    def words(self, value: Number | str) -> str:
-        """Return a value with its unit: ``$1,250``, ``81.6 kW``, ``400``."""
-        if isinstance(value, str):
-            return value
-        if self.name.endswith("_usd"):
-            return money(value)
-        if self.name.endswith("_w"):
-            return power(value)
-        return count(value) if isinstance(value, int) else plain(value)
+    def words(self, value: Number | str | None) -> str:
+        """Return a value with its unit: ``$1,250``, ``81.6 kW``, ``400``; ``-`` for none."""
+        return value_text(self.name, value)
 
     @property
     def short_title(self) -> str:

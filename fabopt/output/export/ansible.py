@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fabopt.operate.model import NamedDevice, OperationPlan
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import head_lines
 
 FILE = "ansible/inventory.yml"
 # What groups of devices are called, by role.
@@ -20,8 +21,7 @@ def files_of(asked: Exported) -> Files:
 
 def inventory_lines(plan: OperationPlan) -> Iterator[str]:
     """Yield the groups that have devices, each with its hosts, a line a host."""
-    yield "---"
-    yield f"# {plan.case}, stage {plan.stage}"
+    yield from head_lines(plan)
     yield "all:"
     yield "  children:"
     for role, group in GROUPS.items():

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from fabopt.operate.model import SWITCHES, NamedDevice, OperationPlan
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import head_lines
 
 FILE = "containerlab/clab.yml"
 # Kinds of nodes by system; others are plain Linux.
@@ -27,8 +28,7 @@ def lab_lines(plan: OperationPlan) -> Iterator[str]:
     Linux cuts names of interfaces after fifteen letters, and kinds have words of their own for ports; those of Cumulus
     Linux are plain Linux, so their ports have the names that ``--to frr`` has. Images are named where it is run.
     """
-    yield "---"
-    yield f"# {plan.case}, stage {plan.stage}; images are set by kind, under topology.kinds"
+    yield from head_lines(plan, "; images are set by kind, under topology.kinds")
     yield f"name: {json.dumps(plan.case)}"
     yield "topology:"
     yield "  nodes:"

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import TypeAlias
 
-from fabopt.errors import refusal
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, Ends, NamedDevice, NamedLink, NamedPort, OperationPlan
+from fabopt.operate.refusals import switches_running
 from fabopt.output.export.formats import Exported, Files
-from fabopt.output.export.lines import yaml_lines
+from fabopt.output.export.lines import head_lines, yaml_lines
 from fabopt.output.export.roce import WATCHDOG_MS
 from fabopt.parts.switches import lanes_of_slower, signal_lanes
 from fabopt.schema.catalog import Switch
@@ -32,20 +32,14 @@ Config: TypeAlias = dict[str, object]
 def files_of(asked: Exported) -> Files:
     """Return ``eos/DEVICE.yml``; ``InputError`` where nothing runs EOS."""
     design, plan = asked.design, asked.plan
-    switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "eos"]
-    if not switches:
-        raise refusal(
-            "--to eos",
-            "",
-            "no switch of this design runs EOS; `operate.systems` of the case says what runs on a product",
-        )
+    switches = switches_running(plan, "eos", "EOS")
     embedded = Embedded(design)
     lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
     configs = (
         (device.name, config_of(plan, embedded.part(device.product, Switch), device, lossless.get(device.row)))
         for device in switches
     )
-    head = "---", f"# {plan.case}, stage {plan.stage}: structured configuration of AVD"
+    head = head_lines(plan, ": structured configuration of AVD")
     return {f"{name}.yml": [*head, *yaml_lines(config)] for name, config in configs}
 
 

@@ -15,6 +15,7 @@ from fabopt.io.faults import refuse_any
 from fabopt.operate.model import SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.operate.refusals import require_names
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import head_lines
 from fabopt.schema.operate import span
 
 FOLDER = "hedgehog"
@@ -55,12 +56,10 @@ def _faults(plan: OperationPlan, fabric: str, links: Sequence[NamedLink]) -> Ite
 
 def wiring_lines(plan: OperationPlan, fabric: str, links: Sequence[NamedLink]) -> Iterator[str]:
     """Yield the objects of a fabric, a document each."""
-    yield "---"
-    yield f"# {plan.case}, fabric {fabric}, stage {plan.stage}. Fill in boot.serial or boot.mac of each switch."
+    yield from head_lines(plan, ". Fill in boot.serial or boot.mac of each switch.", fabric)
     first, last = span(plan.operate.vlans)
     objects = [_object("VLANNamespace", "default", {"ranges": [{"from": first, "to": last}]})]
-    rows = {end.device for link in links for end in (link.a, link.b)}
-    devices = [device for device in plan.devices if device.row in rows]
+    devices = plan.at_ends(links)
     objects += [_switch(plan, device) for device in devices if device.role in SWITCHES]
     objects += [_object("Server", device.name, {"description": device.product}) for device in devices
                 if device.role not in SWITCHES]  # fmt: skip

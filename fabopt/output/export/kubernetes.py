@@ -15,6 +15,7 @@ from fabopt.errors import refusal
 from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, pod_name, server_groups
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export.formats import Exported, Files
+from fabopt.output.export.lines import head_lines
 from fabopt.schema.design import Design, FabricDesign
 from fabopt.wiring.design_file import Embedded
 
@@ -93,8 +94,7 @@ def _labelled(plan: OperationPlan, fabric: FabricDesign, prefix: str, together: 
 def topology_lines(plan: OperationPlan, fabrics: Sequence[LabelledFabric]) -> Iterator[str]:
     """Yield an object for each fabric."""
     for fabric in fabrics:
-        yield "---"
-        yield f"# {plan.case}, fabric {fabric.name}, stage {plan.stage}: named by topologyName of a ResourceFlavor"
+        yield from head_lines(plan, ": named by topologyName of a ResourceFlavor", fabric.name)
         yield "apiVersion: kueue.x-k8s.io/v1beta1"
         yield "kind: Topology"
         yield f"metadata: {{name: {fabric.name}}}"

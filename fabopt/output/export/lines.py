@@ -7,6 +7,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element, ElementTree, indent
 
+from fabopt.operate.model import OperationPlan
+
+
+def head_lines(plan: OperationPlan, about: str = "", fabric: str = "") -> tuple[str, str]:
+    """The begin of a file of YAML: whose plan it has, and what is said of it."""
+    return "---", f"# {plan.case}, {f'fabric {fabric}, ' * bool(fabric)}stage {plan.stage}{about}"
+
 
 def json_rows(rows: Sequence[object]) -> Iterator[str]:
     """The entries of a list in JSON, a line each."""

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fabopt.operate.infiniband import subnets_among
 from fabopt.operate.model import INFINIBAND, SWITCHES, NamedDevice, NamedLink, NamedPort, OperationPlan
 from fabopt.output.export.formats import Content, Exported, Files
-from fabopt.output.export.lines import json_rows, yaml_list
+from fabopt.output.export.lines import head_lines, json_rows, yaml_list
 from fabopt.units import some
 
 FOLDER = "monitoring"
@@ -66,7 +66,7 @@ def _target(device: NamedDevice) -> Row:
 
 def config_lines(plan: OperationPlan, subnets: Sequence[str]) -> Iterator[str]:
     """Yield a configuration of Prometheus; gnmic and exporters of subnets run beside it."""
-    yield from _head(plan, "promtool check config")
+    yield from head_lines(plan, ". Proven by: promtool check config")
     yield "global: {scrape_interval: 15s, evaluation_interval: 15s}"
     yield f"rule_files: [{RULES}]"
     yield "scrape_configs:"
@@ -78,11 +78,6 @@ def config_lines(plan: OperationPlan, subnets: Sequence[str]) -> Iterator[str]:
         yield "  static_configs:"
         for number, name in enumerate(subnets):
             yield f'  - {{targets: ["localhost:{INFINIBAND_PORT + number}"], labels: {{subnet: {json.dumps(name)}}}}}'
-
-
-def _head(plan: OperationPlan, command: str) -> Iterator[str]:
-    yield "---"
-    yield f"# {plan.case}, stage {plan.stage}. Proven by: {command}"
 
 
 # States of ports as numbers, and where Prometheus reads all that gnmic has.
@@ -105,7 +100,7 @@ outputs:
 
 def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
     """Yield subscriptions of gnmic: states of ports as they change, counters of ports and queues every ten seconds."""
-    yield from _head(plan, f"gnmic --config {GNMIC} subscribe")
+    yield from head_lines(plan, f". Proven by: gnmic --config {GNMIC} subscribe")
     yield "# Who may log in is set where it runs: GNMIC_USERNAME, GNMIC_PASSWORD, and certificates."
     yield "targets:"
     for device in plan.devices:
@@ -123,7 +118,7 @@ def gnmic_lines(plan: OperationPlan) -> Iterator[str]:
 
 def rule_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
     """Yield an alarm for each link, in groups by the device of its far end, and one for silent devices."""
-    yield from _head(plan, f"promtool test rules {TESTS}")
+    yield from head_lines(plan, f". Proven by: promtool test rules {TESTS}")
     yield from (f"# {note}" for note in _unknown_systems(plan))
     yield "groups:"
     device = -1
@@ -191,7 +186,7 @@ def _uplink(plan: OperationPlan, port: NamedPort) -> str:
 
 def test_lines(plan: OperationPlan, subnet_of: Mapping[int, str]) -> Iterator[str]:
     """Yield tests: all links up, all down, one end down, a port down without a planned link, silence."""
-    yield from _head(plan, f"promtool test rules {TESTS}")
+    yield from head_lines(plan, f". Proven by: promtool test rules {TESTS}")
     yield f"rule_files: [{RULES}]"
     yield "evaluation_interval: 2m"
     yield "tests:"

@@ -10,7 +10,7 @@ from fabopt.operate.lossless import LosslessPort, LosslessSwitch, lossless_switc
 from fabopt.operate.model import NamedDevice, OperationPlan
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.hosts import CAN_MARK
-from fabopt.output.export.lines import yaml_lines
+from fabopt.output.export.lines import head_lines, yaml_lines
 from fabopt.schema.operate import Queues
 from fabopt.units import summed
 
@@ -34,8 +34,7 @@ def files_of(asked: Exported) -> Files:
 
 def roce_lines(plan: OperationPlan, switches: Sequence[LosslessSwitch]) -> Iterator[str]:
     """Yield the queues, each switch's pool and marking thresholds, each port's headroom; unknown ones are counted."""
-    yield "---"
-    yield f"# {plan.case}, stage {plan.stage}: bytes a port and lossless priority, by the length of its cable"
+    yield from head_lines(plan, ": bytes a port and lossless priority, by the length of its cable")
     ports = [(switch.device, port) for switch in switches for port in switch.ports]
     yield from yaml_lines({
         "queues": plan.queues.model_dump(),

@@ -48,8 +48,7 @@ def simulated_fabrics(design: Design, plan: OperationPlan, format_name: str) -> 
 
 def _simulated(plan: OperationPlan, fabric: FabricDesign) -> SimulatedFabric:
     links = [link for link in plan.links if link.fabric == fabric.name]
-    rows = {end.device for link in links for end in (link.a, link.b)}
-    devices = [device for device in plan.devices if device.row in rows]
+    devices = plan.at_ends(links)
     return SimulatedFabric(
         fabric, links,
         [device for device in devices if device.role == "server"],

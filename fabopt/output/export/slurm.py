@@ -10,6 +10,7 @@ from fabopt.operate.groups import fabrics_of_jobs, group_name, nvlink_servers, p
 from fabopt.operate.hostlists import compressed
 from fabopt.operate.model import OperationPlan
 from fabopt.output.export.formats import Content, Exported, Files
+from fabopt.output.export.lines import head_lines
 from fabopt.schema.design import FabricDesign
 from fabopt.units import some
 from fabopt.wiring.design_file import Embedded
@@ -77,8 +78,7 @@ def yaml_lines(plan: OperationPlan, fabrics: Sequence[FabricDesign], together: i
 
     ``together``: servers of an NVLink domain.
     """
-    yield "---"
-    yield f"# {plan.case}, stage {plan.stage}. Slurm reads this from 25.05 on, and then no topology.conf."
+    yield from head_lines(plan, ". Slurm reads this from 25.05 on, and then no topology.conf.")
     for number, fabric in enumerate(fabrics):
         yield f"- topology: {fabric.name}"
         yield f"  cluster_default: {str(number == 0).lower()}"

@@ -19,6 +19,7 @@ from fabopt.errors import Fault, fault
 from fabopt.io.faults import refuse_any
 from fabopt.operate.lossless import LosslessSwitch, lossless_switches
 from fabopt.operate.model import SWITCHES, Ends, NamedDevice, NamedLink, NamedNetwork, NamedPort, OperationPlan
+from fabopt.operate.refusals import switches_running
 from fabopt.operate.sonic_proof import faults_of
 from fabopt.output.export.formats import Exported, Files
 from fabopt.output.export.roce import WATCHDOG_MS
@@ -185,36 +186,32 @@ _ROUTES, _FAMILY, _NO_VRF = "fabric", "ipv4_unicast", "default"
 def files_of(asked: Exported) -> Files:
     """Return ``sonic/DEVICE.json``; ``InputError`` where no switch runs SONiC, or its ports are not known."""
     design, plan = asked.design, asked.plan
-    switches = [device for device in plan.devices if device.role in SWITCHES and device.system == "sonic"]
+    switches = switches_running(plan, "sonic", "SONiC")
     embedded = Embedded(design)
-    faults = list(_refused(plan, embedded, switches))
-    refuse_any(faults)
+    refuse_any(list(_refused(plan, embedded, switches)))
     lossless = {switch.device.row: switch for switch in lossless_switches(design, plan)}
     files = {device: config_of(plan, embedded, device, lossless.get(device.row)) for device in switches}
-    faults = [fault(f"--to sonic: {device.name}", where, problem)
-              for device, config in files.items() for where, problem in faults_of(config)]  # fmt: skip
-    refuse_any(faults)
+    refuse_any([fault(f"--to sonic: {device.name}", where, problem)
+                for device, config in files.items() for where, problem in faults_of(config)])  # fmt: skip
     return {f"{device.name}.json": [json.dumps(config, indent=2)] for device, config in files.items()}
 
 
 def _refused(plan: OperationPlan, embedded: Embedded, switches: Sequence[NamedDevice]) -> Iterator[Fault]:
     """Faults of products that run SONiC whose port numbers or lanes are not known."""
-    if not switches:
-        problem = "no switch of this design runs SONiC; `operate.systems` of the case says what runs on a product"
-        yield fault("--to sonic", "", problem)
     for product in dict.fromkeys(device.product for device in switches):
         switch = embedded.part(product, Switch)
         number = some(sum(device.product == product for device in switches), "switch")
         if switch.sonic_ports is None or len(switch.cages) != 1:
             yield fault("--to sonic", product, f"how SONiC numbers the ports of {number} is not known (`sonic_ports`)")
         elif switch.sonic_ports.lanes is None:
-            problem = f"which lanes are behind the cages of {number} is not known (`sonic_ports.lanes`)"
-            yield fault("--to sonic", product, problem)
-        elif len(switch.sonic_ports.lanes) != sum(cage.count for cage in switch.cages):
-            problem = f"`sonic_ports.lanes` has {len(switch.sonic_ports.lanes)} numbers, one for each cage"
             yield fault(
-                "--to sonic", product, problem, allowed=some(sum(cage.count for cage in switch.cages), "number")
+                "--to sonic",
+                product,
+                f"which lanes are behind the cages of {number} is not known (`sonic_ports.lanes`)",
             )
+        elif len(switch.sonic_ports.lanes) != (cages := sum(cage.count for cage in switch.cages)):
+            problem = f"`sonic_ports.lanes` has {len(switch.sonic_ports.lanes)} numbers, one for each cage"
+            yield fault("--to sonic", product, problem, allowed=some(cages, "number"))
         most = switch.sonic_ports.most_per_cage if switch.sonic_ports is not None else None
         parted = {
             port.lanes for device in switches if device.product == product for port, _ in plan.ports_at[device.row]

@@ -86,8 +86,8 @@ def front_table(front: Front, links: Mapping[int, str] = MappingProxyType({})) -
     columns = [(title if "_" in title else title[:1].upper() + title[1:], numbers) for title, numbers in columns]
     rows, details, pages = [], [], []
     for number, point in shown_points(front):
-        settings = (_words(Quantity(key), setting_of(point, key)) for key in front.keys)
-        figures = (_words(metric, value_of(point, metric.name)) for metric in metrics)
+        settings = (Quantity(key).words(setting_of(point, key)) for key in front.keys)
+        figures = (metric.words(value_of(point, metric.name)) for metric in metrics)
         gpus = gpus_of(point)
         size = _NOTHING if gpus is None else count(gpus), ratio_of(point) or _NOTHING
         label = shown_label(front, point) or why_not(point)
@@ -106,7 +106,3 @@ def _metrics(front: Front, axes: Axes) -> list[Quantity]:
     return [
         quantity for quantity in unique if any(value_of(point, quantity.name) is not None for point in front.points)
     ]
-
-
-def _words(quantity: Quantity, value: int | float | str | None) -> str:
-    return _NOTHING if value is None else quantity.words(value)

@@ -12,12 +12,12 @@ from fabopt.output.export.netbox.table import CsvTable, Row
 from fabopt.output.export.netbox.words import (
     CHANNEL,
     INTERFACE,
-    LONGEST_PART_NUMBER,
     PLANNED,
     REAR_PORT,
     SINGLES,
     cable_type,
     interface_type,
+    part_number_and_text,
     port_type,
     text,
 )
@@ -184,12 +184,10 @@ def transceivers(ports: Ports) -> CsvTable:
 
 
 def _part(ports: Ports, part: str) -> tuple[str, str, str]:
-    """Maker, part number and description of a part; a part number that is too long begins the description."""
+    """Maker, part number and description of a part."""
     known = ports.objects.design.parts[part]
-    number, about = line(known.get("part_number") or part), str(known.get("description") or "")
-    if len(number) > LONGEST_PART_NUMBER:
-        number, about = "", f"{number}: {about}"
-    return ports.objects.vendor(part), number, text(about)
+    number = line(known.get("part_number") or part)
+    return ports.objects.vendor(part), *part_number_and_text(number, str(known.get("description") or ""))
 
 
 def shuffle_ports(ports: Ports) -> tuple[CsvTable, CsvTable]:

@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 
 from fabopt.output.export.netbox.table import CsvTable
-from fabopt.output.export.netbox.words import LONGEST_NAME, LONGEST_PART_NUMBER, NO_VENDOR, PLANNED, slugs, text
+from fabopt.output.export.netbox.words import LONGEST_NAME, NO_VENDOR, PLANNED, part_number_and_text, slugs, text
 from fabopt.output.export.orders import code_of
 from fabopt.output.export.trunks import cabling_of
 from fabopt.schema.catalog import Switch
@@ -172,12 +172,10 @@ class Objects:
     def _type(self, key: TypeKey, model: tuple[str, str], slug: str) -> DeviceType:
         attached, product, height = key
         part = {} if attached else self.design.parts.get(product, {})
-        number, about = self._number(key), str(part.get("description") or "")
-        if len(number) > LONGEST_PART_NUMBER:
-            number, about = "", f"{number}: {about}"
+        number, about = part_number_and_text(self._number(key), str(part.get("description") or ""))
         rounded = math.ceil(round(height * _HALF_UNITS, 6)) / _HALF_UNITS
         kg = part.get("weight_kg")
-        return DeviceType(*model, slug, number, rounded, height, kg, text(about), self._bays(part, product))
+        return DeviceType(*model, slug, number, rounded, height, kg, about, self._bays(part, product))
 
     def _bays(self, part: dict[str, Any], product: str) -> tuple[str, ...]:
         if part.get("kind") != "switch":

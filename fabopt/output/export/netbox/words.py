@@ -143,6 +143,13 @@ def text(value: object, longest: int = LONGEST_DESCRIPTION) -> str:
     return line if len(line) <= longest else line[: longest - 3] + "..."
 
 
+def part_number_and_text(number: str, about: str) -> tuple[str, str]:
+    """A part number and a description as NetBox takes them: a number that is too long begins the description."""
+    if len(number) > LONGEST_PART_NUMBER:
+        number, about = "", f"{number}: {about}"
+    return number, text(about)
+
+
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """Return a slug for every name, no two alike."""
     words: dict[str, str] = {}

@@ -54,7 +54,8 @@ class SwitchRivals:
         kept: list[SwitchType] = []
         # whoever beats a switch comes before it in this order, and what beats the beaten beats it too
         for switch in sorted(options, key=_switch_order):
-            if not any(self._takes_place(other, switch) and self._serves_as(other, switch) for other in kept):
+            rivals = (one for one in kept if one.max_ports >= switch.max_ports and one.peers == switch.peers)
+            if not any(self._takes_place(other, switch) and self._serves_as(other, switch) for other in rivals):
                 kept.append(switch)
         return kept
 
@@ -128,11 +129,9 @@ class SwitchRivals:
         )
 
     def _serves_as(self, switch: SwitchType, other: SwitchType) -> bool:
-        """Whether ``switch`` can be used wherever ``other`` can: as many cages, with its splits, that take its
-        parts.
+        """Whether ``switch``, which has as many ports, can be used wherever ``other`` can: as many cages, with its
+        splits, that take its parts.
         """
-        if switch.max_ports < other.max_ports or switch.peers != other.peers:
-            return False
         own_uses = {(use.group, use.split): use for use in switch.uses}
         return all(
             (own := own_uses.get((use.group, use.split))) is not None and self._use_serves_as(own, use)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from operator import methodcaller
 
@@ -89,15 +89,19 @@ class Spines:
         """Row and number of spines, for every number over which the uplinks can be spread."""
         if self.plain and self.fabric.live.joined is None:
             return np.arange(shape.u.size), shape.u
-        rows: list[int] = []
-        spines: list[int] = []
-        fewest, is_even = fewest_spines(self.fabric, shape.planes), self.fabric.leaf_groups.is_even
-        for row, u in enumerate(shape.u.tolist()):
-            # Rules ``striping_is_even``, ``last_group_may_differ``
-            counts: Sequence[int] = divisors(u) if is_even or shape.has_own_last else range(1, u + 1)
-            counts = [count for count in counts if count >= fewest and keeps_pairs(self.fabric, u, count)]
-            rows.extend([row] * len(counts))
-            spines.extend(counts)
+        uplinks, fewest = shape.u.tolist(), fewest_spines(self.fabric, shape.planes)
+        # Rules ``striping_is_even``, ``last_group_may_differ``
+        is_even = self.fabric.leaf_groups.is_even or shape.has_own_last
+        counts = {
+            u: [
+                count
+                for count in (divisors(u) if is_even else range(1, u + 1))
+                if count >= fewest and keeps_pairs(self.fabric, u, count)
+            ]
+            for u in set(uplinks)
+        }
+        rows = [row for row, u in enumerate(uplinks) for _ in counts[u]]
+        spines = [count for u in uplinks for count in counts[u]]
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
     def leaf_up_limit(self, stack: Stack, shape: Shape) -> Number:

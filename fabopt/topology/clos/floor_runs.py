@@ -111,13 +111,13 @@ class NearShares(NamedTuple):
     shares: Floats
 
 
-class LayoutKey(NamedTuple):
-    """Key of a layout, equal for equal layouts of a floor, and the lengths on sale as bytes."""
+class LayoutKey:
+    """Stands for all equal layouts of a floor plan, and lengths on sale; equal to itself only, as what it stands for is
+    long to compare.
+    """
 
-    layout: Hashable
-    lengths_m: bytes
 
-
+_KEYS: Lookup[FloorPlan, tuple[Hashable, bytes], LayoutKey] = Lookup()
 # By floor plan, for all problems of one. Where switches are installed in a layout; None: they do not fit.
 _LEAVES: Lookup[FloorPlan, tuple[LayoutKey, LeavesKey], Positions | None] = Lookup()
 _PLACES: Lookup[FloorPlan, tuple[LayoutKey, PlacesKey], tuple[Positions, ...] | None] = Lookup()
@@ -159,7 +159,7 @@ class LayoutRuns:
     def __init__(self, layout: Layout, item_table: ItemTable) -> None:
         self.layout = layout
         self.lengths_m = item_table.lengths_m
-        self.key = LayoutKey(layout.key_on_plan, self.lengths_m.tobytes())
+        self.key = _KEYS.of(layout.plan, (layout.key_on_plan, self.lengths_m.tobytes()), LayoutKey)
         self._near: dict[NearKey, NearRuns] = {}
         self._shares: dict[tuple[object, ...], Floats] = {}
 

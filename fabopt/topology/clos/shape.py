@@ -201,9 +201,8 @@ class Shape(ClosShape[Any]):
 
         # what has been worked out of it is of candidates too: it is taken along
         taken = object.__new__(Shape)
-        taken.__dict__.update(
-            (name, value[index] if getattr(value, "ndim", 0) else value) for name, value in self.__dict__.items()
-        )
+        known = self.__dict__.items()
+        taken.__dict__.update({name: value[index] if getattr(value, "ndim", 0) else value for name, value in known})
         return taken
 
     def key(self, index: int) -> Hashable:

@@ -92,16 +92,10 @@ class Spines:
         uplinks, fewest = shape.u.tolist(), fewest_spines(self.fabric, shape.planes)
         # Rules ``striping_is_even``, ``last_group_may_differ``
         is_even = self.fabric.leaf_groups.is_even or shape.has_own_last
-        counts = {
-            u: [
-                count
-                for count in (divisors(u) if is_even else range(1, u + 1))
-                if count >= fewest and keeps_pairs(self.fabric, u, count)
-            ]
-            for u in set(uplinks)
-        }
-        rows = [row for row, u in enumerate(uplinks) for _ in counts[u]]
-        spines = [count for u in uplinks for count in counts[u]]
+        counts = {u: divisors(u) if is_even else range(1, u + 1) for u in set(uplinks)}
+        kept = {u: [n for n in all_ if n >= fewest and keeps_pairs(self.fabric, u, n)] for u, all_ in counts.items()}
+        rows = [row for row, u in enumerate(uplinks) for _ in kept[u]]
+        spines = [count for u in uplinks for count in kept[u]]
         return np.array(rows, dtype=np.int64), np.array(spines, dtype=np.int64)
 
     def leaf_up_limit(self, stack: Stack, shape: Shape) -> Number:

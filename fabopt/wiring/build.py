@@ -24,7 +24,6 @@ from fabopt.wiring.in_service import in_service_of, kept, parts_in_service, stay
 from fabopt.wiring.join import UNMADE, CabledLinks, LiveParts, at_slots
 from fabopt.wiring.joined import beside, joined_by, joined_wiring
 from fabopt.wiring.model import KINDS, Ints, Wiring
-from fabopt.wiring.moved import with_moves
 from fabopt.wiring.numbers import Numbers, logical_before, nics_before
 from fabopt.wiring.runs import runs_of
 from fabopt.wiring.switch_links import between_equals, between_peers, between_tiers
@@ -142,6 +141,8 @@ def wiring_of(design: Design) -> Wiring:
         return wiring if live is None else beside(design, wiring, live)
     base = there.designed
     if not stays_whole(design):
+        from fabopt.wiring.moved import with_moves
+
         return there.ports.of(with_moves(design, wiring, base))
     if parts := parts_in_service(design, wiring, base, _counted):
         wiring = _counted(design, parts)

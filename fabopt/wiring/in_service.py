@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import count
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,13 @@ from fabopt.schema.installed import live_design
 from fabopt.units import grouped
 from fabopt.wiring.design_file import Embedded
 from fabopt.wiring.fabric_plan import numbered
-from fabopt.wiring.found import OtherPorts, as_found
 from fabopt.wiring.join import LinkParts, LiveParts
 from fabopt.wiring.model import NOTHING, Devices, Ints, Links, Mask, Wiring, at_stage, wiring_at
 from fabopt.wiring.tables import cable_name
 from fabopt.wiring.together import together
+
+if TYPE_CHECKING:
+    from fabopt.wiring.found import OtherPorts
 
 # Cages of devices, by their rows: the cage of the base by that of the design.
 CagesOf = dict[int, dict[int, int]]
@@ -55,6 +57,8 @@ def in_service(said: LiveFile | None, wiring_of: Callable[[Design], Wiring]) -> 
     base = live_design(said)
     if said is None or base is None:
         return None
+    from fabopt.wiring.found import OtherPorts, as_found
+
     wiring = wiring_at(wiring_of(base), said.stage)
     further = in_service(Embedded(base).case.joins, wiring_of) if isinstance(said, Joins) else None
     if further is not None:

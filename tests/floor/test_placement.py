@@ -28,6 +28,7 @@ from fabopt.topology.link_parts import Floats
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.oracles.brute_floor import toy
+from tests.samples.once import once
 from tests.samples.small import Json, assert_proven, case, catalog, inputs, value_of
 
 LENGTHS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50)
@@ -54,7 +55,12 @@ def on_floor(floor: Json, fabric: Json | None = None, **changes: Any) -> Json:
 
 
 def solved(content: Json, given: Json | None = None, prune: bool = True, alternatives: bool = False) -> Design:
-    return solve(inputs(content, given or parts()), prune=prune, alternatives_s=60 * alternatives)
+    asked = content, given or parts()
+
+    def work() -> Design:
+        return solve(inputs(*asked), prune=prune, alternatives_s=60 * alternatives)
+
+    return once(work, *asked, prune, alternatives, "placed")
 
 
 def a_floor(seed: int) -> Json:

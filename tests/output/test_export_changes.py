@@ -89,6 +89,7 @@ def test_what_moves_in_service_is_told_from_where_to_where(sizes: tuple[int, ...
             assert ends_of(after)[row["name"]] == ends != there.get(row["name"])
 
 
+@pytest.mark.long("moves1")
 @pytest.mark.parametrize("moves", [(12,), (12, 16), ()])
 def test_a_crew_pulls_what_is_new_and_moves_what_moves(moves: tuple[int, ...], tmp_path: Path) -> None:
     if moves:

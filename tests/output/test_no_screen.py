@@ -50,6 +50,7 @@ def test_it_fits_and_its_line_helps(kind: str) -> None:
         assert found is not None and found.capex_usd == ordered(design)[0].capex_usd
 
 
+@pytest.mark.long("budget and power")
 @pytest.mark.parametrize("kind", FEW)
 def test_levers_come_cheapest_first(kind: str) -> None:
     """Apart from limits on spending, which are what to paste; as many as there is room for."""

@@ -193,7 +193,7 @@ def test_full_spines_are_relieved_by_moving_half_of_the_uplinks() -> None:
 NEW_OF_FOUR = {"leaf": 14, "server": 32, "server-leaf": 416, "leaf-spine": 342, "attachment-leaf": 30}
 
 
-@pytest.mark.long("live-four-fabrics-64-new0")
+@pytest.mark.long("live-four-fabrics-64-new0", "live-two-makers-128-new3")
 @pytest.mark.parametrize(
     ("name", "new"),
     [

@@ -174,7 +174,7 @@ def test_more_choice_never_costs_more(servers: int) -> None:
         assert any_.fabrics == equal.fabrics
 
 
-@pytest.mark.long(but=("13-aligned-rail", "17-any-rail"))
+@pytest.mark.long(but=("17-any-rail",))
 @pytest.mark.parametrize("striping", ["any", "rail"])
 @pytest.mark.parametrize(("servers", "rails"), [(5, "aligned"), (13, "aligned"), (14, "any"), (17, "any")])
 def test_other_stripes_never_cost_more(servers: int, rails: str, striping: str) -> None:

@@ -103,6 +103,7 @@ def test_a_rule_decides(rule: str) -> None:
     assert (nics(off), usd(off)) == (broken, cost_without) and rule not in judged(off)
 
 
+@pytest.mark.long("tested-nics-two tiers")
 @pytest.mark.parametrize(("rule", "fabric"), [
     pytest.param(rule, fabric, id=f"{rule}-{told}", marks=marks)
     for rule in DECIDED

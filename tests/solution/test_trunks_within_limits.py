@@ -49,6 +49,7 @@ def full(design: Design) -> dict[str, float]:
     return {what: float(one.share) for what, one in fullest(design, wiring_of(design)).items()}
 
 
+@pytest.mark.long("tray")
 @pytest.mark.parametrize("what", ["tray", "manager"])
 def test_a_fill_that_thinner_trunks_keep_is_kept(what: str) -> None:
     """By trunks with fewer legs where links are few; without a limit the thick ones are cheaper."""

@@ -27,8 +27,7 @@ SOME = 8
 RAILS_APART = (10, 17, 20)
 
 
-@pytest.mark.long("rails-12-scattered")
-@pytest.mark.long(but_every=5)
+@pytest.mark.long(but=("three_tier-3-placement2",))
 @pytest.mark.parametrize("placement", ["packed", "scattered", {"within": "leaf"}])
 @pytest.mark.parametrize(("family", "seed"), [("linear", 2), ("three_tier", 3), ("three_tier", 6), ("rails", 12)])
 def test_no_network_has_leaves_that_cost_more_than_its_own_step_lets_them(

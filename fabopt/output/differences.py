@@ -27,6 +27,7 @@ from fabopt.output.words import (
     signed_money,
 )
 from fabopt.schema.design import Number
+from fabopt.schema.in_service import Base
 from fabopt.units import some, usd
 
 LETTERS = "ABCD"
@@ -153,7 +154,7 @@ def _beside(first: Compared, side: Compared, letter: str) -> Iterator[str]:
     for own, base in bases.items() if first.base != side.base else ():
         if base is not None:
             yield f"what {own} costs is beside what is in service ({base.file})"
-    if (number := side.stage_of(first)) is not None:
+    if isinstance(side.base, Base) and (number := side.stage_of(first)) is not None:
         stage = first.design.stages[number].name
         yield f"of A the stage {stage} is in service: with `{first.name.partition('@')[0]}@{stage}` for A all is told"
 

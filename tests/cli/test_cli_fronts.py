@@ -15,7 +15,8 @@ import pytest
 
 from fabopt.io import library
 from fabopt.io.design import read_front
-from fabopt.schema.design import Front
+from fabopt.output.terminal.front import _needs
+from fabopt.schema.design import Conflict, Front
 from fabopt.units import some
 from tests.paths import ROOT
 from tests.samples.cli_samples import Run, write_case
@@ -162,3 +163,7 @@ def test_ctrl_c_writes_what_is_done(folder: Path) -> None:
     done = some(len(front.points), "point")
     assert err.endswith(f"stopped after {done}, kept in s.json; --resume goes on from there\n")
     assert process.returncode == 4
+
+
+def test_a_base_that_is_in_the_way_would_have_to_go() -> None:
+    assert _needs(Conflict(limit="base", value="a.json", needed="null", detail="")) == "base would have to go"

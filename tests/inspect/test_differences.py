@@ -31,6 +31,7 @@ from tests.samples.moves import moved
 from tests.samples.older import as_written_by
 from tests.samples.once import once
 from tests.samples.resilience import without_redundancy
+from tests.solution import test_joins as joins
 from tests.solution.test_in_service import in_stages
 
 Json = dict[str, Any]
@@ -349,3 +350,13 @@ def test_where_moves_are_paid_a_cable_with_another_label_moves() -> None:
     assert sum(of.stay for of in cable_changes(wiring, other).values()) == len(wiring.cables)
     paid = cable_changes(wiring, other, by_label=True).values()
     assert (sum(of.move for of in paid), sum(of.stay for of in paid)) == (2, len(rest))
+
+
+def test_of_what_a_pod_joins_a_case_says_the_file_alone(tmp_path: Path) -> None:
+    """None of its keys is one of the case, and no stage is named where money of both cannot be told together."""
+    live = in_service.designed(joins.parts({"small": 6}, 8), joins.in_service(4, max_oversubscription=2))
+    content = joins.pod(3, ["small"], max_oversubscription=2)
+    both = held(live, joins.joined(joins.parts({"small": 6}, 8), content, live, tmp_path))
+    keys = [row.name.what for row in both.rows if row.name.group == "case"]
+    assert [key for key in keys if key.startswith("joins")] == ["joins.file"]
+    assert "What B costs is beside what is in service" in verdict(both) and "for A all is told" not in verdict(both)

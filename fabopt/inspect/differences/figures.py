@@ -263,6 +263,10 @@ def _asked(side: Compared) -> list[str]:
     return [fabric["name"] for fabric in side.design.case.content["fabrics"]]
 
 
+# What a user says of what is in service.
+_OF_LIVE = ("file", "found", "move", "keep")
+
+
 def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
     """The keys of a side's case as its file has them, dotted; entries of lists by their names.
 
@@ -271,8 +275,10 @@ def keys_of(side: Compared, shared: Collection[str]) -> dict[str, str]:
     content = side.design.case.content
     fabrics = [fabric for fabric in content["fabrics"] if fabric["name"] in shared]
     asked = {key: value for key, value in content.items() if key not in ("name", "description")}
-    if base := asked.get("base"):
-        asked["base"] = {key: value for key, value in base.items() if key not in ("design", "sha256")}
+    for word in ("base", "joins"):
+        if live := asked.get(word):
+            asked[word] = {key: value for key, value in live.items() if key in _OF_LIVE}
+    if asked.get("base"):
         asked["stages"] = [stage for stage in asked["stages"] if stage["name"] != IN_SERVICE]
     return dict(_leaves({**asked, "fabrics": fabrics}, ""))
 

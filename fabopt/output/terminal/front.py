@@ -242,6 +242,8 @@ def _why(point: FrontPoint) -> str:
 def _needs(conflict: Conflict) -> str:
     if conflict.needed is None:
         return f"{limit_name(conflict.limit)}: {conflict.detail}"
+    if conflict.needed == "null":
+        return f"{conflict.limit} would have to go"
     return f"{conflict.limit} needs {conflict_quantity(conflict.limit, conflict.needed)}"
 
 

@@ -6,13 +6,11 @@ spines are bounded by the best racks for them.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.layouts import Layout
 from fabopt.floor.policies import SwitchSize
 from fabopt.floor.rack_rules import NO_LIMIT
@@ -27,12 +25,10 @@ from fabopt.topology.clos.floor_runs import (
     groups_key,
     places_key,
 )
-from fabopt.topology.clos.run_bounds import LinkEnds, LinkRows, LinksByClass, OwnRuns, Within
-from fabopt.topology.clos.shape import Ints, Shape, chunks, ranges
+from fabopt.topology.clos.run_bounds import FloorBounds, LinkEnds, LinkRows, LinksByClass
+from fabopt.topology.clos.shape import Ints, Shape, ranges
 from fabopt.topology.link_parts import Floats
 
-# Rows whose switches are placed at a time.
-_FEW = 16
 # Racks of leaves times servers, on floors up to which it is quick to sum what links to all servers cost from each rack.
 _MOST_SUMMED = 200_000
 
@@ -49,78 +45,8 @@ class _Kind(NamedTuple):
 _Means = dict[_Kind, dict[tuple[int, ...], Floats]]
 
 
-class FloorBounds(ABC):
-    """Bounds where runs differ from link to link: means over links, row by row of a shape.
-
-    Infinite where a link cannot be made.
-    """
-
-    def __init__(self, problem: Problem, links_by_class: LinksByClass) -> None:
-        self.problem = problem
-        self._links_by_class = links_by_class
-
-    @abstractmethod
-    def server_links(self, links: LinkRows) -> Floats:
-        """The least that a server's link costs on average, shape (metrics, rows)."""
-
-    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
-        """The least that a link of a server in groups of g costs before any placing, shape (metrics, rows); 0: nothing
-        is known.
-        """
-        return np.zeros((1, g.size))
-
-    @abstractmethod
-    def uplinks(self, links: LinkRows) -> Floats:
-        """The least that a leaf's uplink costs on average, shape (metrics, rows).
-
-        (metrics, 1) if rows do not differ.
-        """
-
-    def near_uplinks(self, links: LinkRows) -> Floats:
-        """The least that a leaf's uplink costs before any placing, shape (metrics, rows); 0: nothing is known."""
-        return np.zeros((1, np.size(links.shape.g)))
-
-    def pod_uplinks(self, links: LinkRows) -> Floats:
-        """The least that a leaf's uplink costs with leaves placed, shape (metrics, rows); 0: nothing is known."""
-        return np.zeros((1, np.size(links.shape.g)))
-
-    def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
-        """The least cost of a leaf's uplink to at least the spines of ``fewest``, shape (metrics, 1); 0: nothing is
-        known.
-        """
-        return np.zeros((1, 1))
-
-    @abstractmethod
-    def core_links(self, links: LinkRows) -> Floats:
-        """The least that a spine's uplink costs on average, shape (metrics, rows)."""
-
-    def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
-        """Costs, shape (metrics, rows), raised to their lower bound over the links' own runs."""
-        return np.asarray(np.maximum(cost, least(self)))
-
-    def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """Rows below the cutoff, the lowest ``bound`` first, a few at a time since placing takes a while.
-
-        ``bound`` has shape (metrics, all rows), ``rows`` and every result shape (rows,).
-        """
-        for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
-            inside = some[within(bound[:, some])]
-            if inside.size:
-                yield inside
-
-    def _costs(self, classes: Ints, ends: LinkEnds) -> Floats:
-        """Least weights of a link of each class or a longer one, shape (metrics, *classes)."""
-        return np.asarray(self._links_by_class(*ends)[:, classes])
-
-    def _cost(self, run_m: float, ends: LinkEnds) -> Floats:
-        """Least weights of a link over a run or a longer one, shape (metrics,)."""
-        return self._costs(classes_of_runs(self.problem.item_table.lengths_m, run_m), ends)
-
-
 class LayoutBounds(FloorBounds):
     """Bounds in a layout. Arrays of costs have shape (metrics, rows)."""
-
-    differ = True
 
     def __init__(self, problem: Problem, layout: Layout, links_by_class: LinksByClass) -> None:
         super().__init__(problem, links_by_class)
@@ -203,18 +129,6 @@ class LayoutBounds(FloorBounds):
         """The cost of a leaf's uplink, leaves and spines in their places."""
         return _by_row(self._uplink_means, self._uplink, links)
 
-    def near_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of an uplink of a leaf in the best rack, the spines of its pod being in the racks nearest to it that
-        have room for them.
-
-        Only where rules of racks limit the switches of a rack.
-        """
-        if not self._rules_tell:
-            return super().near_uplinks(links)
-        spines, of_spines = np.unique(np.atleast_1d(links.shape.spines), return_inverse=True)
-        means = [self._near(links.ends, NearKey(count, links.sizes[1])).min(axis=1) for count in spines.tolist()]
-        return np.asarray(np.stack(means, axis=1)[:, of_spines] * _share_of_even(links.shape))
-
     def pod_uplinks(self, links: LinkRows) -> Floats:
         """The cost of a leaf's uplink, leaves in their places and the spines of a pod in the racks nearest to all of
         its leaves that have room for them.
@@ -250,8 +164,8 @@ class LayoutBounds(FloorBounds):
         return limits.switches != NO_LIMIT or limits.spread_spines
 
     def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
-        """The cost of an uplink of a leaf in the best rack, each spine being in the racks nearest to it, as
-        ``near_uplinks``.
+        """The cost of an uplink of a leaf in the best rack, the spines of its pod being in the racks nearest to it
+        that have room for them. Only where rules of racks limit the switches of a rack.
 
         Of more spines a rack holds no larger share than of those of ``fewest``, or than of some number soon after: the
         share of a rack is largest where the spines are one more than a multiple of the racks.

@@ -31,7 +31,7 @@ from fabopt.topology.clos.own_last_groups import (
 )
 from fabopt.topology.clos.pod_costs import least_in_pods
 from fabopt.topology.clos.redundancy import fewest_spines, leaves_suffice, ports_on_switch
-from fabopt.topology.clos.run_bounds import LinkRows, OwnRuns
+from fabopt.topology.clos.run_bounds import FloorBounds, LinkRows
 from fabopt.topology.clos.shape import (
     Ints,
     Parts,
@@ -367,7 +367,7 @@ class Leaves:
     def _with_own_runs(self, block: Block, shape: Shape, base: Floats) -> Floats:
         """``base`` raised to the cost of servers' links over their own runs, shape (metrics, rows)."""
 
-        def least(runs: OwnRuns) -> Floats:
+        def least(runs: FloorBounds) -> Floats:
             size = leaf_size(self.problem, self.fabric, block.nic, block.leaf, block.uses, block.protocol)
             ends = block.nic.port, block.down.port, block.protocol, "server-leaf"
             links = LinkRows(ends, block.nic, shape, (size,))

@@ -23,11 +23,11 @@ from fabopt.parts.switches import CageUse
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.schema.structured import CablingWord
-from fabopt.topology.clos.floor_bounds import FloorBounds, LayoutBounds, NearestBounds
+from fabopt.topology.clos.floor_bounds import LayoutBounds, NearestBounds
 from fabopt.topology.clos.floor_runs import NearKey
 from fabopt.topology.clos.joins import joins_of, runs_differ, server_joins
 from fabopt.topology.clos.redundancy import fewest_spines
-from fabopt.topology.clos.run_bounds import FlatBounds, LinkEnds, LinkRows, LinksByClass, RunBounds
+from fabopt.topology.clos.run_bounds import FlatBounds, FloorBounds, LinkEnds, LinkRows, LinksByClass
 from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
 from fabopt.topology.clos.switch_sizes import size_in_tier
 from fabopt.topology.clos.trunk_bounds import with_trunks
@@ -41,8 +41,6 @@ class SpreadBounds(FloorBounds):
     A rack holds a limited number of servers, so those of one leaf are in several racks, at best in those around the
     leaf's own.
     """
-
-    differ = True
 
     def __init__(self, problem: Problem, fabric: FabricProblem, links_by_class: LinksByClass) -> None:
         super().__init__(problem, links_by_class)
@@ -125,7 +123,7 @@ class LinkBounds:
         self.costs = costs
         self.runs = self._run_bounds()
 
-    def _run_bounds(self) -> RunBounds:
+    def _run_bounds(self) -> FlatBounds | FloorBounds:
         match self.fabric.on_floor.arrangement:
             case InLayout(layout, "measured"):
                 return LayoutBounds(self.problem, layout, self.links_by_class)

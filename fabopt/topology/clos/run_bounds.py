@@ -5,19 +5,24 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fabopt.floor.group_runs import classes_of_runs
 from fabopt.floor.policies import SwitchSize
 from fabopt.parts.nics import NicOption
 from fabopt.parts.port_types import PortType
+from fabopt.problem.problem import Problem
 from fabopt.topology.clos.floor_runs import NearKey
-from fabopt.topology.clos.shape import Ints, Shape
+from fabopt.topology.clos.shape import Ints, Shape, chunks
 from fabopt.topology.link_parts import Floats
 
+# Rows whose switches are placed at a time.
+_FEW = 16
 # Least weights of a link between two ports over a run in metres, of a protocol: shape (metrics,).
 LinkAt = Callable[[PortType, PortType, float, str], Floats]
 # Least weights of a link over a run of each length class or a longer one: shape (metrics, classes + 1).
@@ -40,56 +45,6 @@ class LinkRows(NamedTuple):
     sizes: tuple[SwitchSize, ...]
 
 
-class OwnRuns(Protocol):
-    """The least mean cost of a link over the own runs of the links of each row.
-
-    Arrays of costs have shape (metrics, rows); infinite where a link cannot be made.
-    """
-
-    def server_links(self, links: LinkRows) -> Floats:
-        """The cost of a server's link."""
-
-    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
-        """The cost of a server's link in groups of ``g`` before any switch is placed; 0 where nothing is known."""
-
-    def uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink."""
-
-    def near_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink before any switch is placed; 0 where nothing is known."""
-
-    def pod_uplinks(self, links: LinkRows) -> Floats:
-        """The cost of a leaf's uplink with leaves placed, before any spine is; 0 where nothing is known."""
-
-    def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
-        """The cost of an uplink of any leaf, with equal numbers to each of at least the spines of ``fewest``, before
-        any switch is placed, shape (metrics, 1); 0 where nothing is known.
-        """
-
-    def core_links(self, links: LinkRows) -> Floats:
-        """The cost of a spine's uplink."""
-
-
-class RunBounds(Protocol):
-    """Bounds of the cost of links by their runs.
-
-    Arrays of the costs of sized candidates have shape (metrics, rows).
-    """
-
-    @property
-    def differ(self) -> bool:
-        """Whether runs of servers' links depend on the size of their group."""
-
-    def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
-        """Least cost of a server's link, shape (metrics,)."""
-
-    def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
-        """Costs over the runs of ``runs_m``, raised to the least over the links' own runs."""
-
-    def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
-        """Rows in the parts in which they are to be sized, by their bounds, shape (rows,)."""
-
-
 class FlatBounds:
     """Bounds where all links of a kind have one run, so that costs over this run are exact.
 
@@ -106,10 +61,80 @@ class FlatBounds:
         """The cost of a server's link over its run, shape (metrics,)."""
         return self._link_at(near, far, self._runs_m["server-leaf"], protocol)
 
-    def raised(self, cost: Floats, least: Callable[[OwnRuns], Floats]) -> Floats:
+    def raised(self, cost: Floats, least: Callable[[FloorBounds], Floats]) -> Floats:
         """The costs unchanged, as they hold for the links' own runs."""
         return cost
 
     def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
         """All rows at once, in their order."""
         yield rows
+
+
+class FloorBounds(ABC):
+    """Bounds where runs differ from link to link: means over links, row by row of a shape.
+
+    Infinite where a link cannot be made.
+    """
+
+    differ = True
+
+    def __init__(self, problem: Problem, links_by_class: LinksByClass) -> None:
+        self.problem = problem
+        self._links_by_class = links_by_class
+
+    @abstractmethod
+    def server_link(self, near: PortType, far: PortType, protocol: str) -> Floats:
+        """The least that any server's link costs, shape (metrics,)."""
+
+    @abstractmethod
+    def server_links(self, links: LinkRows) -> Floats:
+        """The least that a server's link costs on average, shape (metrics, rows)."""
+
+    def near_server_links(self, ends: LinkEnds, g: Ints) -> Floats:
+        """The least that a link of a server in groups of g costs before any placing, shape (metrics, rows); 0: nothing
+        is known.
+        """
+        return np.zeros((1, g.size))
+
+    @abstractmethod
+    def uplinks(self, links: LinkRows) -> Floats:
+        """The least that a leaf's uplink costs on average, shape (metrics, rows).
+
+        (metrics, 1) if rows do not differ.
+        """
+
+    def pod_uplinks(self, links: LinkRows) -> Floats:
+        """The least that a leaf's uplink costs with leaves placed, shape (metrics, rows); 0: nothing is known."""
+        return np.zeros((1, np.size(links.shape.g)))
+
+    def least_uplinks(self, ends: LinkEnds, fewest: NearKey) -> Floats:
+        """The least cost of a leaf's uplink to at least the spines of ``fewest``, shape (metrics, 1); 0: nothing is
+        known.
+        """
+        return np.zeros((1, 1))
+
+    @abstractmethod
+    def core_links(self, links: LinkRows) -> Floats:
+        """The least that a spine's uplink costs on average, shape (metrics, rows)."""
+
+    def raised(self, cost: Floats, least: Callable[[FloorBounds], Floats]) -> Floats:
+        """Costs, shape (metrics, rows), raised to their lower bound over the links' own runs."""
+        return np.asarray(np.maximum(cost, least(self)))
+
+    def in_turn(self, bound: Floats, rows: Ints, within: Within) -> Iterator[Ints]:
+        """Rows below the cutoff, the lowest ``bound`` first, a few at a time since placing takes a while.
+
+        ``bound`` has shape (metrics, all rows), ``rows`` and every result shape (rows,).
+        """
+        for some in chunks(rows[np.argsort(bound[0, rows], kind="stable")], _FEW):
+            inside = some[within(bound[:, some])]
+            if inside.size:
+                yield inside
+
+    def _costs(self, classes: Ints, ends: LinkEnds) -> Floats:
+        """Least weights of a link of each class or a longer one, shape (metrics, *classes)."""
+        return np.asarray(self._links_by_class(*ends)[:, classes])
+
+    def _cost(self, run_m: float, ends: LinkEnds) -> Floats:
+        """Least weights of a link over a run or a longer one, shape (metrics,)."""
+        return self._costs(classes_of_runs(self.problem.item_table.lengths_m, run_m), ends)

@@ -116,8 +116,7 @@ class Spines:
             if kept.size:
                 kept = kept[self._meets_demands(parts, shape.take(kept))]
             if kept.size:
-                some = shape.take(kept)
-                bound[:, kept] = self._with_early(stack, some, cost[:, kept] + self._near_uplink_cost(stack, some))
+                bound[:, kept] = self._with_early(stack, shape.take(kept), bound[:, kept])
                 kept = kept[self.cutoff.within(bound[:, kept])]
             if not kept.size:
                 continue
@@ -156,14 +155,11 @@ class Spines:
         alone, own = self.costs.least(stack.joins, need), self._link_rows(stack, shape)
         return self.bounds.runs.raised(alone, lambda runs: runs.uplinks(own) * links)
 
-    def _near_uplink_cost(self, stack: Stack, shape: Shape, in_pods: bool = False) -> Floats:
-        """Lower bound of the uplinks before spines, and leaves unless ``in_pods``, are placed, (metrics, rows)."""
-        links = stack.planes * shape.uplinks
-        rows = self._link_rows(stack, shape)
-        return self.bounds.runs.raised(
-            np.multiply.outer(stack.least, links),
-            lambda runs: (runs.pod_uplinks(rows) if in_pods else runs.near_uplinks(rows)) * links,
-        )
+    def _pod_uplink_cost(self, stack: Stack, shape: Shape) -> Floats:
+        """Lower bound of the uplinks before spines are placed, shape (metrics, rows)."""
+        links, rows = stack.planes * shape.uplinks, self._link_rows(stack, shape)
+        least = np.multiply.outer(stack.least, links)
+        return self.bounds.runs.raised(least, lambda runs: runs.pod_uplinks(rows) * links)
 
     def _in_turn(self, stack: Stack, shape: Shape, bound: Floats, rows: Ints, beside: Floats) -> Iterator[Ints]:
         """Rows in the parts in which they are to be sized, if they are below the cutoff with spines where they are best
@@ -173,7 +169,7 @@ class Spines:
         """
         for some in self.bounds.runs.in_turn(bound, rows, self.cutoff.within):
             if self.bounds.runs.differ:
-                near = self._near_uplink_cost(stack, shape.take(some), in_pods=True)
+                near = self._pod_uplink_cost(stack, shape.take(some))
                 some = some[self.cutoff.within(beside[:, some] + near)]
             if some.size:
                 yield some
@@ -294,9 +290,6 @@ class Spines:
         kept = np.flatnonzero(fits & self.cutoff.within(bound))
         if not kept.size:
             return
-        near = self._near_uplink_cost(stack, shape.take(kept))
-        bound[:, kept] += near - np.multiply.outer(stack.least, links[kept])
-        kept = kept[self.cutoff.within(bound[:, kept])]
         beside = base + switches + upward
         for rows in self._in_turn(stack, shape, bound, kept, beside):
             some = shape.take(rows)

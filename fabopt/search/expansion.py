@@ -26,7 +26,7 @@ from fabopt.search.coefficients import (
 from fabopt.search.context import Context, SearchKey
 from fabopt.search.out_of_band import OutOfBandSearch
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.attachment_bounds import AttachmentBounds
+from fabopt.topology.clos.attachment_bounds import least_of_attachments
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.families import space_of
@@ -258,9 +258,8 @@ class Expansion:
         """Search a fabric with every choice of NICs for the logical ones on it, all below one cutoff."""
         sizing, looked = Sizing(), []
         for choice in self.context.equipped(self.problem, fabric, self.settings.prune):
-            aside = _least_aside(
-                self.problem, choice, costs, AttachmentBounds(self.space(choice, costs).bounds).least()
-            )
+            attached = least_of_attachments(self.space(choice, costs).bounds)
+            aside = _least_aside(self.problem, choice, costs, attached)
             of_choice = self._searched(costs, choice, 0.0, first)
             sizing.stopped |= of_choice.stopped
             sizing.least = min(sizing.least, of_choice.least + float(aside[0]))

@@ -28,7 +28,7 @@ from fabopt.search.fewest_switches import (
     with_fewest,
 )
 from fabopt.topology.candidate import Candidate
-from fabopt.topology.clos.attachment_bounds import AttachmentBounds
+from fabopt.topology.clos.attachment_bounds import least_of_attachments
 from fabopt.topology.clos.bounds import BoundedCosts
 from fabopt.topology.clos.space import ClosSpace
 from fabopt.topology.family import RELATIVE_SLACK, AnyBatch, Sizing
@@ -125,7 +125,7 @@ class OutOfBandSearch:
         if fabric.logical_fabrics:
             # its search has counted them, as they depend on the NICs of the logical fabrics
             return 0.0
-        return AttachmentBounds(self.space(fabric, costs).bounds).least()
+        return least_of_attachments(self.space(fabric, costs).bounds)
 
     def _counted(self, fabric: FabricProblem, costs: BoundedCosts) -> Counted:
         leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]

@@ -13,7 +13,7 @@ from fabopt.problem.problem import Problem, problem_of
 from fabopt.program.settings import Clock, Settings
 from fabopt.search.coefficients import least_of
 from fabopt.search.expansion import Expansion
-from fabopt.topology.clos.attachment_bounds import AttachmentBounds
+from fabopt.topology.clos.attachment_bounds import least_of_attachments
 from tests.samples.random_cases import generate
 from tests.samples.small import Json, inputs
 
@@ -31,7 +31,7 @@ def bounds_and_costs(content: Json, parts: Json) -> Iterator[tuple[float, float]
     expansion = Expansion(problem, Settings(prune=False), Clock(None), {})
     expanded = expansion.expand(np.zeros(len(expansion.caps) - 1), slack=1e15)
     costs = expansion.costs_of(0)
-    attached = AttachmentBounds(expansion.space(problem.fabrics[0], costs).bounds).least()
+    attached = least_of_attachments(expansion.space(problem.fabrics[0], costs).bounds)
     for batch in expanded.sizings[0].batches:
         for index in range(len(batch)):
             for candidate in expansion.candidates_at(batch, index):

@@ -69,9 +69,7 @@ def _more_exposed(inquiry: Inquiry, words: str) -> Iterator[Conflict]:
     """The conflict of the limit: the least exposed share of a step that gives a design."""
     asked, workload = inquiry.problem.asked, inquiry.problem.asked.own_workload
     inquiry.tell(LIMIT)
-
-    def ask(shares: int) -> int | None:
-        return None if inquiry.design(_exposing(asked, shares / SHARES)) is None else shares
+    ask = inquiry.at_number(lambda shares: _exposing(asked, shares / SHARES))
 
     def between(works: int, fails: int) -> int | None:
         # what is exposed is little more than the limit: steps from it that double
@@ -93,10 +91,11 @@ def _larger_batch(inquiry: Inquiry, workload: ModelRun) -> Iterator[Conflict]:
     step = workload.ranks.data * plan.micro_batch
     inquiry.tell(BATCH)
 
-    def ask(batch: int) -> int | None:
+    def with_batch(batch: int) -> Case:
         plan = asked.own_workload.changes.model_copy(update={"batch": batch})
-        case = asked.model_copy(update={"workload": asked.own_workload.model_copy(update={"plan": plan})})
-        return None if inquiry.design(case) is None else batch
+        return asked.model_copy(update={"workload": asked.own_workload.model_copy(update={"plan": plan})})
+
+    ask = inquiry.at_number(with_batch)
 
     def between(works: int, fails: int) -> int | None:
         return fails + (works - fails) // step // 2 * step if works - fails > step else None
@@ -155,11 +154,7 @@ def _less_often(inquiry: Inquiry, pause: Pause, asks: str) -> Iterator[Conflict]
     """The conflict of the period of a sending: the least in whole seconds that gives a design."""
     limit = f"{_key(inquiry.case, pause.sent.title)}.every_s"
     inquiry.tell(limit)
-
-    def ask(seconds: int) -> int | None:
-        case = with_needed(inquiry, inquiry.case, [Needed(limit=limit, needed=seconds)])
-        return None if inquiry.design(case) is None else seconds
-
+    ask = inquiry.at_number(lambda s: with_needed(inquiry, inquiry.case, [Needed(limit=limit, needed=s)]))
     fails = math.floor(pause.every_s)
     for times in range(1, MOST_PERIODS + 1):
         works = ask(math.ceil(pause.every_s) << times)

@@ -107,9 +107,7 @@ def more_racks(inquiry: Inquiry) -> Iterator[Conflict]:
         return
     floor, limit = site.floor, f"{site.floor_key}.racks_per_row"
     own, most = floor.racks_per_row, min(MAX_RACKS_PER_ROW, MAX_RACKS // floor.rows)
-
-    def ask(racks: int) -> int | None:
-        return None if inquiry.design(with_floor(inquiry.case, {"racks_per_row": racks})) is None else racks
+    ask = inquiry.at_number(lambda racks: with_floor(inquiry.case, {"racks_per_row": racks}))
 
     def questions() -> Iterator[Conflict]:
         works = ask(enough) if (enough := min(most, MORE_RACKS * own + MORE_RACKS)) > own else None
@@ -197,12 +195,8 @@ def _of_halls(inquiry: Inquiry, index: int, said: Oversubscription) -> Iterator[
 
 def _raised(inquiry: Inquiry, key: str, value: float) -> Iterator[Conflict]:
     """The conflict of one such limit, with the least value found that gives a design."""
-
     parts = 1 if isinstance(value, int) else PARTS
-
-    def ask(scaled: int) -> int | None:
-        return None if inquiry.design(with_floor(inquiry.case, {key: plain(scaled, parts)})) is None else scaled
-
+    ask = inquiry.at_number(lambda scaled: with_floor(inquiry.case, {key: plain(scaled, parts)}))
     if inquiry.design(with_floor(inquiry.case, {key: None})) is None:
         return
     fails, highest = int(value * parts), PARTS if key == "breaker_share" else None
@@ -260,10 +254,7 @@ def _enough(inquiry: Inquiry, key: str, fails: int) -> tuple[int | None, bool]:
     """The least value of a limit of the rack rules that gives a design, and whether no lower one does; None if none was
     found in time. Large values are tried first, as designs are found faster than their absence is proven.
     """
-
-    def ask(value: int) -> int | None:
-        return None if inquiry.design(with_parts(inquiry.case, {key: value})) is None else value
-
+    ask = inquiry.at_number(lambda value: with_parts(inquiry.case, {key: value}))
     with suppress(StoppedError), inquiry.clock.bounded():
         while (works := ask(GROWTH * fails)) is None:
             fails *= GROWTH

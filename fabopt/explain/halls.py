@@ -79,11 +79,10 @@ def _fuller_racks(inquiry: Inquiry) -> Iterator[Conflict]:
     if groups is None or server.rack is not None or not server.rack_units:
         return
     own, most = groups.per_rack.number, int(HALL.rack_units // server.rack_units)
-
-    def ask(servers: int) -> int | None:
-        site = inquiry.case.site.model_copy(update={"servers_per_rack": servers})
-        return None if inquiry.design(inquiry.case.model_copy(update={"site": site})) is None else servers
-
+    case, site = inquiry.case, inquiry.case.site
+    ask = inquiry.at_number(
+        lambda servers: case.model_copy(update={"site": site.model_copy(update={"servers_per_rack": servers})})
+    )
     if most <= own or ask(most) is None:
         return
     needed, is_least = closest(most, own, ask, halfway)

@@ -267,6 +267,10 @@ class Inquiry:
         questions = (conflict for _ in range(1) if self.design(case) is not None)
         return self.of_limit(conflict.limit, conflict.value, questions)
 
+    def at_number(self, of: Callable[[int], Case]) -> Callable[[int], int | None]:
+        """What takes a number and returns it where the case ``of`` that number has a design, None where it has none."""
+        return lambda number: None if self.design(of(number)) is None else number
+
     def first_with_design(self, changes: Iterable[tuple[Value, Case]]) -> Value | None:
         """The first value whose changed case has a design; None if none has."""
         return next((value for value, case in changes if self.design(case) is not None), None)

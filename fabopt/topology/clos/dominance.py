@@ -17,7 +17,6 @@ from fabopt.floor.rack_rules import NO_LIMIT
 from fabopt.parts.assemblies import dominates
 from fabopt.parts.items import Item
 from fabopt.parts.lookup import Lookup
-from fabopt.parts.nics import NicOption
 from fabopt.parts.switches import CageUse, SwitchType, ports_of_groups
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -197,44 +196,3 @@ def _holds_as(switch: SwitchType, other: SwitchType) -> bool:
 
 def _switch_order(switch: SwitchType) -> tuple[Any, ...]:
     return switch.item.unit_costs, switch.item.power_mw, switch.item.rack_milliunits, switch.id
-
-
-def undominated_nics(options: Sequence[NicOption], by_injection: bool = False) -> list[NicOption]:
-    """Drop a way to equip servers where another one has the same ports and takes no more money, power and NICs.
-
-    ``by_injection``: only if it also delivers as much bandwidth to a GPU.
-    """
-    best: dict[tuple[Any, ...], list[NicOption]] = {}
-    for nic in options:
-        key = (nic.port, nic.ports_per_plane, nic.planes, nic.full_cages, nic.partial_cages, nic.partial_ports,
-               nic.cage_limit, nic.own_cages, nic.ports_per_nic // nic.planes_per_nic, nic.topology,
-               nic.apart)  # fmt: skip
-        best.setdefault(key, []).append(nic)
-    kept = []
-    for same in best.values():
-        for nic in same:
-            sums = _nic_sums(nic)
-            # all offers of a product together may cost less than one of them
-            if nic.offers or not any(
-                other is not nic
-                and (not by_injection or other.injection >= nic.injection)
-                and all(a <= b for a, b in zip(_nic_sums(other), sums, strict=True))
-                and (
-                    _nic_sums(other) != sums
-                    or (other.nic_id, other.nics_per_server) < (nic.nic_id, nic.nics_per_server)
-                )
-                for other in same
-            ):
-                kept.append(nic)
-    return kept
-
-
-def _nic_sums(nic: NicOption) -> tuple[int, ...]:
-    """Cents of a server's NICs at each stage, their milliwatts and their number; empty for built-in ones."""
-    if nic.item is None:
-        return ()
-    return (
-        *(cents * nic.nics_per_server for cents in nic.item.unit_costs),
-        nic.item.power_mw * nic.nics_per_server,
-        nic.nics_per_server,
-    )

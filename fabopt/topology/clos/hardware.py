@@ -1,4 +1,4 @@
-"""The NICs and switches that a search of a fabric looks at, without those whose place others take."""
+"""The NICs that a search of a fabric looks at, and the switches without those whose place others take."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fabopt.parts.switches import CageUse, SwitchType
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
 from fabopt.topology.clos.blocks import Block, Lower
-from fabopt.topology.clos.dominance import SwitchRivals, undominated_nics
+from fabopt.topology.clos.dominance import SwitchRivals
 from fabopt.topology.clos.link_bounds import LinkBounds
 from fabopt.topology.clos.scopes import scope_key
 from fabopt.topology.clos.shape import Ints, SwitchUse, usable_ports
@@ -149,16 +149,8 @@ class Hardware(LinkBounds):
 
     def nics(self, protocol: str) -> list[NicOption]:
         """Ways to equip servers whose port speed attachments can have too."""
-        return self._nics_of(self.fabric.nics.get(protocol, ()))
-
-    @remembered("attachment-leaf")
-    def _nics_of(self, all_: tuple[NicOption, ...]) -> list[NicOption]:
-        options = list(all_)
-        for attachment in self.fabric.attachments:
-            speed = attachment.port_mbps
-            options = [nic for nic in options if speed in (None, nic.port.lane.port_mbps)]
-        keep = self.prune and self.problem.prunes
-        return undominated_nics(options, by_injection=self.fabric.figure_demands is not None) if keep else options
+        speeds = {attachment.port_mbps for attachment in self.fabric.attachments} - {None}
+        return [nic for nic in self.fabric.nics.get(protocol, ()) if speeds <= {nic.port.lane.port_mbps}]
 
     @remembered("attachment-leaf")
     def switches(self, protocol: str, role: str) -> list[SwitchType]:

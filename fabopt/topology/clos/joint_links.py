@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
 from fabopt.parts.assemblies import Assembly, Mode
-from fabopt.parts.items import Item
 from fabopt.parts.link_table import LinkTable
 from fabopt.parts.lookup import Lookup
 from fabopt.parts.nics import NicOption
@@ -24,7 +23,7 @@ from fabopt.topology.clos.joins import attachment_joins, run_of
 from fabopt.topology.clos.network import ClosNetwork
 from fabopt.topology.clos.stage_links import StagedLinks, down_limit, links_of_kind, staged_links
 from fabopt.topology.link_parts import Quantities
-from fabopt.units import ceil_of, grouped
+from fabopt.units import ceil_of
 
 
 def with_attachments(
@@ -75,11 +74,11 @@ def _with_attachments(
     problem: Problem, fabric: FabricProblem, clos: ClosNetwork, links: KindLinks
 ) -> Sequence[Choice] | None:
     leaf, demands, classes = clos.parts.leaf_down, attached_to_leaves(fabric, clos), leaf_classes(fabric, clos)
-    lists: list[Sequence[Assembly | None]] = [_undominated(links.joins(links.longest_m, True), links, links.cables)]
+    lists: list[Sequence[Assembly | None]] = [links.joins(links.longest_m, True)]
     for demand in demands:
         joins = attachment_joins(problem, fabric, demand, leaf.port, clos.parts.protocol)
         bought = demand.buys != "none" and demand.ports > 0
-        lists.append(_undominated(joins, links, lambda assembly: (assembly.cable,)) if bought else (None,))
+        lists.append(joins if bought else (None,))
     staged = staged_links(problem, clos, links) if clos.stages else None
     owners = list(dict.fromkeys(ports_on_leaves(fabric, clos)))
     options: list[Option] = []
@@ -98,39 +97,6 @@ def _with_attachments(
         return None
     kept = undominated(options)
     return (Choice(("joint", tuple(option.rows for option in kept)), 1, kept),)
-
-
-def _undominated(
-    ways: Sequence[Assembly], links: KindLinks, cables: Callable[[Assembly], Sequence[Item]]
-) -> list[Assembly]:
-    """Assemblies without those that another one dominates in its near end and cables and equals in the use of leaf
-    cages.
-
-    ``cables``: cables of an assembly, in all lengths that are used.
-    """
-    alike = grouped(((_shares(way, links), way.mode, way.far, way.ports_per_cable), way) for way in ways)
-    kept = (way for many in alike.values() for way in many if not any(_dominates(o, way, cables) for o in many))
-    return sorted(kept, key=ways.index)
-
-
-def _dominates(way: Assembly, other: Assembly, cables: Callable[[Assembly], Sequence[Item]]) -> bool:
-    """Whether an assembly's near module and cables take no more money and power than another's; ties go by name."""
-    if way is other or (way.near is None) != (other.near is None):
-        return False
-    if not way.is_no_slower(other, way.length_m, other.length_m):
-        return False
-    parts, of_other = ([assembly.near, *cables(assembly)] for assembly in (way, other))
-    if any(item is not None and item.varies for item in (*parts, *of_other)):
-        return False
-    own, theirs = (tuple(number for part in many for number in _numbers(part)) for many in (parts, of_other))
-    return all(a <= b for a, b in zip(own, theirs, strict=True)) and (
-        own != theirs or (way.name, way.length_m) < (other.name, other.length_m)
-    )
-
-
-def _numbers(item: Item | None) -> tuple[int, ...]:
-    """Cents of an item at each stage and its milliwatts; empty without an item."""
-    return () if item is None else (*item.unit_costs, item.power_mw)
 
 
 def _in_lengths(

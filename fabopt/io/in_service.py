@@ -235,8 +235,9 @@ def _beside_last_groups(base: LiveDesign, servers: int, where: str, file: str) -
 
 
 def _parted(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
-    """Keys that would take out the peer links in service."""
-    joined = [one.name for one in base.fabrics if one.peer_links is not None]
+    """Keys that would take out the peer links in service, where nothing moves."""
+    stays = case.base is None or case.base.move is None
+    joined = [one.name for one in base.fabrics if one.peer_links is not None and stays]
     for index, fabric in enumerate(case.fabrics):
         given = {"pairing": fabric.pairing not in (None, PEER_LINK), "homing": fabric.homing in ("any", "single")}
         for key in (key for key, is_given in given.items() if is_given and fabric.name in joined):

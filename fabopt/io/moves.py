@@ -17,7 +17,7 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
     """
     if case.base is None or case.base.move is None:
         return
-    yield from _of_keys(case, base, fabrics, file)
+    yield from _of_keys(case, base, file)
     hint = "leave it out, so that nothing moves, or design the base with"
     for fabric in fabrics:
         makes = grouped(((row.from_, row.to, row.attachment), {part.id for part in row.parts}) for row in fabric.links)
@@ -39,20 +39,18 @@ def faults_of_moves(case: Case, base: Case, fabrics: Sequence[FabricDesign], fil
             yield fault(file, "base.move", problem, products, hint="leave out `rules: {interchangeable: false}`")
 
 
-def _of_keys(case: Case, base: Case, fabrics: Sequence[FabricDesign], file: str) -> Iterator[Fault]:
+def _of_keys(case: Case, base: Case, file: str) -> Iterator[Fault]:
     """Keys that prices for moves do not go with, given here or in service."""
     hint = "leave out `base.move`, so that nothing moves, or this key; docs/formulation/outside.md"
-    grows, there = len(case.stages or ()) > 1, {one.name: one.homing for one in fabrics}
+    grows = len(case.stages or ()) > 1
     attached = {fabric.name for fabric in (*case.fabrics, *base.fabrics) if fabric.attachments}
     given: list[tuple[str, bool, tuple[str, ...]]] = [
         ("joins", base.joins is not None, ()),
         ("site.floor", case.site.has_floor or base.site.has_floor, ()),
     ]
     for index, own in enumerate(case.fabrics):
-        homing = [one for one in (own.homing, there.get(own.name)) if one in ("pair", "dual")]
         given += [
             (f"fabrics[{index}].attachments", grows and own.name in attached, (own.name,)),
-            (f"fabrics[{index}].homing", bool(homing), tuple(homing[:1])),
             (f"fabrics[{index}].role", grows and own.role == "oob", ("oob",)),
         ]
     for key, is_given, value in given:

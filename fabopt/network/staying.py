@@ -11,19 +11,22 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from fabopt.network.clos_links import Ints
 from fabopt.schema.base import parse_split
 from fabopt.schema.design import FabricDesign, NicUse
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 from fabopt.schema.structure import Structure
 from fabopt.schema.subnet_manager import TwinUse, twins_of
 from fabopt.schema.tiers import PortUse
 from fabopt.units import ceil_div, summed
 
 NOTHING = -1
+# Links between the two leaves of a pair, the one of an even number and the next.
+PEERS: Final = "leaf-leaf"
 # Cages of a device: their group and split.
 Cages = tuple[int, str]
 
@@ -53,7 +56,7 @@ class StandingTier(NamedTuple):
 
 class StandingClos(NamedTuple):
     """What of a Clos decides which of its cables another one keeps. ``nic``: all that tells two ways to equip servers
-    apart, its id and its number first; ``family``: topology and protocol; ``tiers`` by role.
+    apart, its id and its number first; ``family``: topology and protocol; ``tiers`` by role; ``peers``: as ``down``.
     """
 
     family: tuple[str, str]
@@ -62,6 +65,7 @@ class StandingClos(NamedTuple):
     nic: tuple[Hashable, ...]
     structure: Structure
     tiers: Mapping[str, StandingTier]
+    peers: Cages | None = None
 
     @property
     def rails(self) -> int:
@@ -109,15 +113,16 @@ def standing_of(fabric: FabricDesign, servers: int) -> StandingClos:
         )
         for tier in fabric.tiers
     }  # fmt: skip
-    paired = fabric.homing in ("pair", "dual")
-    equipped = equipped_with(nic, fabric.own_rails, paired)
-    return StandingClos((fabric.topology, fabric.protocol), fabric.planes, servers, equipped, fabric.clos, tiers)
+    equipped = equipped_with(nic, fabric.own_rails, fabric.homing == "dual")
+    family, use = (fabric.topology, fabric.protocol), fabric.peer_links
+    peers = None if use is None else (use.cage_group, use.split)
+    return StandingClos(family, fabric.planes, servers, equipped, fabric.clos, tiers, peers)
 
 
-def equipped_with(nic: NicUse, own_rails: bool, paired: bool) -> tuple[Hashable, ...]:
-    """All that tells two ways to equip servers apart; ``paired``: whether a server is on two switches."""
+def equipped_with(nic: NicUse, own_rails: bool, dual: bool) -> tuple[Hashable, ...]:
+    """All that tells two ways to equip servers apart; ``dual``: whether ports are dealt NIC by NIC."""
     ports = nic.ports_per_nic, nic.cage_group, nic.split
-    return nic.id, nic.per_server, nic.built_in, *ports, own_rails, paired
+    return nic.id, nic.per_server, nic.built_in, *ports, own_rails, dual
 
 
 def _cages(use: PortUse) -> Cages:
@@ -253,6 +258,8 @@ class Staying:
             same = self.service.nic == self.planned.nic and self._keeps(far)
             same = same and self.service.tiers[far].down == self.planned.tiers[far].down
             return same and (not self._has_other_rails or self._spreads)
+        if near == far:
+            return self._keeps(far) and self.service.peers == self.planned.peers is not None
         if not (self._keeps(near) and self._keeps(far)):
             return False
         old, new = self.service.tiers, self.planned.tiers
@@ -297,6 +304,10 @@ class Staying:
         planes, new = self.planned.planes, self.planned.structure
         if kind == "server-leaf":
             return planes * self._ports_that_stay
+        if kind == PEERS:
+            first, second = self.leaves.reshape(-1, 2).T
+            both = (first != NOTHING) & (first % 2 == 0) & (second == first + 1)
+            return planes * CABLES_OF_PEER_LINK * int(both.sum())
         number = np.flatnonzero(self.spines != NOTHING)
         there = self.spines[number]
         if kind == "leaf-spine":
@@ -310,6 +321,8 @@ class Staying:
 
     def of_pair(self, kind: str) -> int:
         """Links of a kind between two switches that stay: no more of them than lie in as many cages as planned."""
+        if kind == PEERS:
+            return CABLES_OF_PEER_LINK
         old, new = self.service.structure, self.planned.structure
         if kind == "spine-core":
             own, planned = old.links_per_core_pair, new.links_per_core_pair

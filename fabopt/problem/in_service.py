@@ -124,7 +124,7 @@ def _moving(fabric: FabricProblem, moving: InService, base: Base) -> FabricProbl
     """A fabric that may take apart the one in service: of what never moves, with the products of that one alone."""
     roles = [tier.role for tier in moving.fabric.tiers]
     links: dict[CableKind, tuple[str, str]] = dict(zip(CABLE_KINDS, pairwise(("nic", *roles)), strict=False))
-    links |= {kind: ("attachment", kind.removeprefix("attachment-")) for kind in moving.cables if kind not in links}
+    links |= {kind: (kind.split("-")[0], kind.split("-")[1]) for kind in moving.cables if kind not in links}
     kinds: list[DeviceKind | CableKind] = ["nic", *roles, *links]
     held = tuple(kind for kind in kinds if not base.may_move(kind))
     # cables stay between the products that they join

@@ -15,7 +15,7 @@ IN_SERVICE = "in-service"
 
 # What may be kept from moving: devices, then cables by the kind of their links.
 DeviceKind = Literal["nic", "leaf", "spine", "core"]
-CableKind = Literal["server-leaf", "leaf-spine", "spine-core", "attachment-leaf", "attachment-spine"]
+CableKind = Literal["server-leaf", "leaf-spine", "spine-core", "attachment-leaf", "attachment-spine", "leaf-leaf"]
 CABLE_KINDS: tuple[CableKind, ...] = get_args(CableKind)
 
 

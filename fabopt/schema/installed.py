@@ -10,6 +10,7 @@ from fabopt.schema.case import Case
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign, LinkRow, StageStructure
 from fabopt.schema.in_service import CABLE_KINDS, CableKind, Joins, LiveFile
+from fabopt.schema.resilience import CABLES_OF_PEER_LINK
 from fabopt.schema.structure import LastGroup, Structure
 from fabopt.schema.tiers import StandInUse, TierUse
 from fabopt.units import ceil_div, grouped, summed
@@ -137,9 +138,12 @@ def cables_at(design: Design, designed: FabricDesign, number: int) -> Mapping[Ca
     """
     there, stages = fabric_at(designed, number), [stage.name for stage in design.stages[: number + 1]]
     ports = there.planes * there.clos.ports_per_server
-    links = [design.stages[number].servers * ports, *(tier.count * tier.up_ports for tier in there.tiers)]
+    of_tiers = [design.stages[number].servers * ports, *(tier.count * tier.up_ports for tier in there.tiers)]
+    links: dict[CableKind, int] = dict(zip(CABLE_KINDS, of_tiers, strict=False))
+    if there.peer_links is not None:
+        links["leaf-leaf"] = CABLES_OF_PEER_LINK * there.tiers[0].count // 2
     kinds, several = dict[CableKind, KindAt](), list[CableKind]()
-    for kind, joined in zip(CABLE_KINDS, links, strict=False):
+    for kind, joined in links.items():
         rows = [row for row in designed.links if f"{row.from_}-{row.to}" == kind]
         cables = sum(map(_cables_of, rows))
         if cables and joined:

@@ -262,10 +262,11 @@ class _Moved:
         return list(dict.fromkeys(cage for _, cage in sorted((stage[row], ports[row][0]) for row in rows)))
 
     def _is_loose(self, end: str, rows: Sequence[int]) -> bool:
-        """Whether every link has a cable of its own, and so any port of its cages."""
+        """Whether every link has a cable of its own, and so any port of its cages; not where it fills a cage."""
+        fills = len({self.ports[end][row][0] for row in rows}) == len(rows) > 1
         cables = [cable for cable in self.links.cable[list(rows)].tolist() if cable != NOTHING]
         is_split = bool((getattr(self.links, f"{end}_lanes")[list(rows)] > 1).any())
-        return is_split and bool((self._links_of_cables[cables] == 1).all())
+        return is_split and not fills and bool((self._links_of_cables[cables] == 1).all())
 
     @cached_property
     def _links_of_cables(self) -> Ints:

@@ -20,6 +20,7 @@ from tests.oracles.brute_force import (
     Side,
     Space,
     Structure,
+    Walk,
     changed,
     hosting,
     is_pair,
@@ -52,14 +53,19 @@ def solve(catalog: Json, case: Json, rules: tuple[str, ...] = ()) -> Best | None
     case = case | {"fabrics": [fabric]}
     if not is_asked and not ("pairing" in rules and has_pairs):
         return brute_force.solve(catalog, case, others)
+    return brute_force.solve(catalog, case, others, paired(wanted if is_asked else None))
+
+
+def paired(wanted: str | None) -> Walk:
+    """A walk over structures with pairs that are joined as ``wanted``, or in any way."""
 
     def walk(space: Space) -> Found:
         space.__class__ = _Paired
         assert isinstance(space, _Paired)
-        space.allowed = FEATURES[wanted if is_asked else None]
+        space.allowed = FEATURES[wanted]
         return structures_of(space, _with_peers)
 
-    return brute_force.solve(catalog, case, others, walk)
+    return walk
 
 
 class _Paired(Space):

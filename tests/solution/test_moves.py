@@ -385,12 +385,12 @@ def test_a_full_pod_of_dgx_grows_by_moving_half_of_its_uplinks(tmp_path: Path) -
 
 def test_keys_that_do_not_go_with_moves_are_told_at_once(tmp_path: Path) -> None:
     base = designed(eight(), in_stages(8))
-    content = in_stages(8, 12, homing="pair")
+    content = in_stages(8, 12, attachments=[{"name": "odd", "ports": 1, "buys": "none"}])
     with pytest.raises(InputError) as refusal:
         given(eight(), content, base, tmp_path, {"cable": 10})
     told = {fault.path: str(fault) for fault in refusal.value.faults}
-    assert set(told) == {"fabrics[0].homing"}
-    assert all("does not go with `base.move`; found 'pair'" in text for text in told.values())
+    assert set(told) == {"fabrics[0].attachments"}
+    assert all("does not go with `base.move`; found 'compute'" in text for text in told.values())
 
 
 # -- several fabrics --------------------------------------------------------------------------------------------------

@@ -142,16 +142,17 @@ def test_what_would_take_peer_links_out_is_refused(keys: Json, tmp_path: Path) -
         gone_on(parts, content, base, tmp_path)
 
 
-def test_peer_links_do_not_come_between_leaves_in_service(tmp_path: Path) -> None:
+def test_peer_links_come_between_leaves_in_service_where_cables_may_move_alone(tmp_path: Path) -> None:
     parts = parts_of("mlag", ports=8)
     base = designed(*in_band(parts, 4, homing="pair", pairing="none"))
     refused = gone_on(parts, in_band(parts, 6, pairing="peer-link")[1], base, tmp_path)
-    assert [conflict.limit for conflict in refused.conflicts] == ["fabrics.fabric.pairing"]
+    assert [conflict.limit for conflict in refused.conflicts] == ["base.move"]
 
 
-def test_moves_are_not_worked_out_with_pairs(tmp_path: Path) -> None:
-    parts, content, base = joined_base(tmp_path)
-    moving = {**content, "base": {**content["base"], "move": {"cable": 1, "device": 1}}}
-    with pytest.raises(InputError, match=r"fabrics\[0\].homing: does not go with `base.move`"):
-        designed(parts, moving)
-    assert base.fabrics[0].homing == "pair"
+def test_where_cables_may_move_peer_links_may_be_taken_out(tmp_path: Path) -> None:
+    parts, content, base = joined_base(tmp_path, homing="pair", pairing="none")
+    taken_out = designed(parts, {**content, "base": {**content["base"], "move": {"cable": 1, "device": 1}}})
+    (fabric,) = taken_out.fabrics
+    assert taken_out.status == "optimal" and all(check.ok for check in taken_out.checks)
+    assert base.fabrics[0].peer_links is not None and fabric.peer_links is None
+    assert fabric.moves is not None and fabric.moves.cables["leaf-leaf"] == 2 * base.fabrics[0].peer_links.pairs

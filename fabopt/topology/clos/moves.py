@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from fabopt.network.staying import Staying, standing_of
+from fabopt.network.staying import PEERS, Staying, standing_of
 from fabopt.parts.assemblies import Mode
 from fabopt.problem.fabric import FabricProblem
 from fabopt.problem.problem import Problem
@@ -134,7 +134,7 @@ class _Moving:
 
     def _fill_cages(self, kind: CableKind, links: int) -> bool:
         """Whether cables in service of so many ``links`` each fill cages at both ends, as all planned ones do."""
-        if self.staying is None or kind == "server-leaf" or kind in ATTACHED:
+        if self.staying is None or kind in ("server-leaf", PEERS, *ATTACHED):
             return False
         rows = _rows(self.there, kind)
         alike = all(sum(part.quantity for part in row.parts if part.end is None) * links == row.count for row in rows)

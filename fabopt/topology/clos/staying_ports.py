@@ -44,7 +44,7 @@ def planned_of(
         id=nic.nic_id, per_server=nic.nics_per_server, ports_per_nic=nic.ports_per_nic, gbps=0, split=nic.split,
         cage_group=nic.group, built_in=nic.item is None,
     )  # fmt: skip
-    equipped = equipped_with(use, nic.own_rails and asked.planes == "any", fabric.leaf_pairs.exist)
+    equipped = equipped_with(use, nic.own_rails and asked.planes == "any", fabric.leaf_pairs.homing == "dual")
     tiers: dict[str, StandingTier] = {}
     moving = fabric.live.moving
     there = {} if moving is None else {tier.role: tier for tier in moving.fabric.tiers}
@@ -54,7 +54,8 @@ def planned_of(
         types = _types(fabric, None if own else there.get(tier.role), tier)
         tiers[tier.role] = StandingTier(types, own, (tier.down.group, tier.down.split), up, tier.up_ports)
     family = nic.topology, part.protocol
-    return StandingClos(family, part.planes, problem.stages[0].servers, equipped, part.structure, tiers)
+    peers = None if part.peers is None else (part.peers.group, part.peers.split)
+    return StandingClos(family, part.planes, problem.stages[0].servers, equipped, part.structure, tiers, peers)
 
 
 def _types(fabric: FabricProblem, there: TierUse | None, tier: Tier) -> dict[str, int]:

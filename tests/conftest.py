@@ -75,7 +75,8 @@ def modules_of(config: pytest.Config) -> Iterator[str]:
     for name in config.args:
         path = config.invocation_params.dir / name.partition("::")[0]
         for file in sorted(path.rglob("test_*.py")) if path.is_dir() else (path,):
-            yield ".".join(file.relative_to(ROOT).with_suffix("").parts)
+            if file.is_relative_to(ROOT):
+                yield ".".join(file.relative_to(ROOT).with_suffix("").parts)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

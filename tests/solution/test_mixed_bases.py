@@ -246,7 +246,7 @@ def widened(fabric: Json) -> Json:
     return {**fabric, "tiers": "any", "max_oversubscription": 12}
 
 
-@pytest.mark.long(but=("21",))
+@pytest.mark.long(but=("30",))
 @pytest.mark.parametrize("seed", range(60 * MORE_SEEDS))
 def test_what_is_live_stays_whoever_made_it(seed: int, tmp_path: Path) -> None:
     """Of one maker, then with another's switches beside it, then with either's."""

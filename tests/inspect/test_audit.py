@@ -18,7 +18,7 @@ from fabopt.inspect.audit.audit import Audit, audited
 from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.reading import hand_made_of, read_hand_made
 from fabopt.inspect.audit.tables import REMARKS, AuditFinding
-from fabopt.io.case import read_inputs
+from fabopt.io.case import inputs_from_objects, read_inputs
 from fabopt.output.export.bill import bill_bytes
 from fabopt.output.export.cables import POINT_TO_POINT_COLUMNS, SCHEDULE_COLUMNS
 from fabopt.output.export.formats import Options, export
@@ -26,11 +26,16 @@ from fabopt.schema.case import Case
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.operate import BufferPool
 from fabopt.schema.server import Server
+from fabopt.solution import optimize
+from fabopt.wiring.build import wiring_of
 from tests.paths import ROOT
 from tests.samples.as_built import wired
+from tests.samples.bases import designed, saved
 from tests.samples.cli_samples import Run
 from tests.samples.discoveries import discovery_text, is_switch, planned_links
+from tests.samples.growth_samples import eight
 from tests.samples.shipped import shipped
+from tests.solution.test_in_service import in_stages
 
 IB, ETHERNET, ODD = "dgx-superpod-32", "cluster-256-roce", "dgx-superpod-127"
 FILES = (
@@ -895,3 +900,17 @@ def test_a_finned_module_in_a_flat_cage_is_told_with_the_one_that_fits(tmp_path:
     assert finned
     told = [finding.text for finding in priced(as_text(rows, SCHEDULE_COLUMNS)).findings if finding.kind == "A6"]
     assert told and f"{finned} (OSFP-IHS) fits no cage of nvidia-dgx-h100; {flat.id} does" in told[0]
+
+
+def test_what_is_in_service_counts_on_both_sides(tmp_path: Path) -> None:
+    """The wiring of a design that goes on from a base costs what that design does, and none of it is more."""
+    plan = designed(eight(), in_stages(5, 8))
+    file = f"{saved(plan, tmp_path)}@stage-1"
+    inputs = inputs_from_objects({**in_stages(8), "base": {"file": file}}, eight())
+    design = optimize.solve(inputs, alternatives_s=0)
+    export(design, wiring_of(design), ["cables"], tmp_path, Options())
+    hand = hand_made_of((tmp_path / "point-to-point.csv").read_text(), "sheet", "p2p")
+    cost = audited(hand, inputs.catalog, inputs.case, design, None).cost
+    assert cost is not None and plan.totals is not None and design.totals is not None
+    assert cost.usd == cost.best_usd == plan.totals.capex_usd > design.totals.capex_usd > 0
+    assert [row.quantity for row in cost.rows] == [row.best_quantity for row in cost.rows]

@@ -9,13 +9,15 @@ from fractions import Fraction
 from math import ceil
 from typing import NamedTuple
 
+from fabopt.design.shares import in_service
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.rules_network import LinkSpeeds, ports_of_module
 from fabopt.inspect.audit.tables import SWITCH_ROLES, AuditFinding
 from fabopt.schema.catalog import Cable, Fibre, Nic, Switch, Transceiver
 from fabopt.schema.design import Design
+from fabopt.schema.in_service import Base, live_in
 from fabopt.schema.product import Price, Product, Purchasable
-from fabopt.units import MBPS_PER_GBPS, some
+from fabopt.units import MBPS_PER_GBPS, some, summed
 
 # Kinds of parts that are compared, in order: cables of all kinds are one.
 KINDS = ("switch", "nic", "transceiver", "cable")
@@ -105,7 +107,8 @@ def compared_cost(context: HandContext) -> CostComparison | None:
 def _substitutions(context: HandContext, units: Counter[tuple[str, float | None]], prices: _Prices) -> Iterator[str]:
     """Notes on switches that the best design replaces by one with equal cages, such as an unmanaged twin."""
     assert context.best is not None
-    bought = Counter({row.id: row.quantity for row in context.best.bom if row.kind == "switch"})
+    rows = zip(context.best.bom, _in_service(context.best), strict=True)
+    bought = summed((row.id, row.quantity + live) for row, live in rows if row.kind == "switch")
     for (id_, _), number in units.items():
         own = context.names.products[id_]
         if not isinstance(own, Switch) or bought[id_]:
@@ -123,21 +126,30 @@ def _substitutions(context: HandContext, units: Counter[tuple[str, float | None]
 
 
 def _best(best: Design) -> tuple[Counter[str], dict[str, float]]:
-    """Units and dollars of the best design by kind; servers and work are left out."""
+    """Units and dollars of the best design by kind, with those in service that it goes on from, as the file has them
+    too; servers and work are left out.
+    """
     units: Counter[str] = Counter()
     dollars: dict[str, float] = defaultdict(float)
-    for row in best.bom:
+    for row, there in zip(best.bom, _in_service(best), strict=True):
         kind = "cable" if row.kind == "fibre" else row.kind
-        units[kind] += row.quantity
-        dollars[kind] = round(dollars[kind] + row.total_usd, 2)
+        units[kind] += row.quantity + there
+        dollars[kind] = round(dollars[kind] + row.total_usd + there * row.unit_price_usd, 2)
     return units, dollars
+
+
+def _in_service(best: Design) -> Iterator[int]:
+    """Units of each row of the best design's bill that are in service, which it goes on from."""
+    live = live_in(best.case.content)
+    return in_service(best.bom, live.owned if isinstance(live, Base) else {})
 
 
 class _Prices:
     """Prices as the best design pays them, else as the catalog has them."""
 
     def __init__(self, best: Design) -> None:
-        self._paid = {(row.id, row.length_m): float(row.unit_price_usd) for row in best.bom if row.quantity}
+        rows = sorted(zip(best.bom, _in_service(best), strict=True), key=lambda one: one[0].quantity > 0)
+        self._paid = {(row.id, row.length_m): float(row.unit_price_usd) for row, live in rows if row.quantity or live}
 
     def of(self, product: Product, length: float | None, number: int) -> float | None:
         """Unit price (USD) at an order quantity; a length that is not sold is priced as the next longer one."""
@@ -307,8 +319,9 @@ def price_finding(cost: CostComparison | None, best: Design | None) -> Iterator[
     if cost is None or best is None or cost.above_usd < 1:
         return
     proof = "proven optimal" if best.status == "optimal" else "the best found in time"
+    live = ", with what is in service" if any(_in_service(best)) else ""
     text = (
-        f"${cost.usd:,.0f} where the best design of the case costs ${cost.best_usd:,.0f} ({proof}): "
+        f"${cost.usd:,.0f} where the best design of the case costs ${cost.best_usd:,.0f}{live} ({proof}): "
         f"${cost.above_usd:,.0f} more"
     )
     yield AuditFinding("A16", "price", f"${cost.usd:,.2f}", f"${cost.best_usd:,.2f}", text, usd=cost.above_usd)

@@ -16,6 +16,7 @@ from fabopt.io.floor_in_service import faults_of_floor
 from fabopt.io.live import LiveDesign, check_design, read_live, run_on, run_otherwise, unfit
 from fabopt.io.moves import faults_of_moves
 from fabopt.schema.attachment import WITH_SWITCHES, Attachment
+from fabopt.schema.base import parse_split
 from fabopt.schema.case import Case, Fabric
 from fabopt.schema.catalog import Catalog
 from fabopt.schema.design import FabricDesign, LinkRow
@@ -213,6 +214,20 @@ def _unlike(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterat
         yield from _too_short(case, base, catalog, file)
 
 
+def _in_cages_of_several(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
+    """New attachments of leaves whose cages have several ports, where nothing moves."""
+    uses = {one.name: one.tiers[0].down.split for one in base.fabrics if one.tiers}
+    stays = case.base is not None and case.base.move is None
+    for index, fabric in enumerate(case.fabrics if stays else ()):
+        split, known = uses.get(fabric.name, "1x1"), {one.name for one in base.attachments(fabric.name)}
+        several = parse_split(split).ports > 1
+        for number, attachment in enumerate(fabric.attachments):
+            if several and attachment.placed_on == "leaf" and attachment.name not in known:
+                problem = f"{attachment.name} would come to leaf cages of several ports in service ({split})"
+                hint = "say `tier: spine` with `counts_in_ratio: false`, or let cables move (`base.move`)"
+                yield fault(file, f"fabrics[{index}].attachments[{number}].tier", problem, "leaf", hint=hint)
+
+
 def _other_protocols(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
     """Fabrics that ask for another protocol than they have in service, where nothing of them moves."""
     spoken = {fabric.name: fabric.protocol for fabric in base.fabrics}
@@ -251,6 +266,7 @@ def _told_apart(case: Case, base: LiveDesign, file: str) -> Iterator[Fault]:
     """
     yield from faults_of_moves(case, base.case, base.fabrics, file)
     yield from _parted(case, base, file)
+    yield from _in_cages_of_several(case, base, file)
     rules, there = case.procurement, {one.name: one for one in base.fabrics}
     for index, fabric in enumerate(case.fabrics):
         of_name = there.get(fabric.name)

@@ -15,13 +15,16 @@ from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
 from tests.samples.bases import assert_stays, designed, gone_on, live, saved
 from tests.samples.growth_samples import eight
-from tests.solution.test_brute_force import cage, catalog, switch
+from tests.solution.test_brute_force import cable, cage, catalog, switch
 from tests.solution.test_in_service import in_stages
 from tests.solution.test_mixed_bases import capex
 
 Json = dict[str, Any]
 HOST: Json = {"name": "manager", "kind": "management", "ports": 1, "buys": "none"}
 STORE: Json = {"name": "store", "ports": 3, "form_factor": "QSFP56", "split": "1x100"}
+
+
+TWOS = [cable("split", "2x100", "1x100", heads=2), cable("both", "2x100", "2x100"), cable("one", "1x100", "1x100")]
 
 
 def with_attachments(content: Json, *attachments: Json) -> Json:
@@ -156,6 +159,18 @@ def test_a_port_of_an_attachment_that_moves_is_refused(tmp_path: Path) -> None:
     places[0], places[1] = places[1], places[0]
     moved = {check.name for check in verify(Design.model_validate_json(json.dumps(content))) if not check.ok}
     assert places[0] == places[1] or "base_stays" in moved
+
+
+def test_new_ports_of_leaf_cages_of_several_are_refused_at_once_with_what_would_do(tmp_path: Path) -> None:
+    """No network has them beside what is in service; on spines, or where cables may move, they come."""
+    parts = catalog(switches=[switch("twos", cage(8, "2x100"))], cables=TWOS)
+    base, filer = designed(parts, in_stages(4)), {"name": "filer", "ports": 2, "buys": "none"}
+    with pytest.raises(InputError, match=r"filer would come to leaf cages of several ports in service \(2x100\)"):
+        gone_on(parts, with_attachments(in_stages(8), filer), base, tmp_path)
+    above = with_attachments(in_stages(8), {**filer, "tier": "spine", "counts_in_ratio": False})
+    assert gone_on(parts, above, base, tmp_path).status == "optimal"
+    moving = {"base": {"file": str(saved(base, tmp_path)), "move": {"cable": 0, "device": 0}}}
+    assert designed(parts, {**with_attachments(in_stages(8), filer), **moving}).status == "optimal"
 
 
 def test_without_a_base_ports_of_leaves_are_dealt_and_not_listed() -> None:

@@ -130,6 +130,8 @@ class Case(Strict):
         """Units that are there already, in service or on hand, by id, and by length in metres."""
         live = self.base or self.joins
         parts = {} if live is None else live.owned
+        if self.base is not None and self.include_servers:
+            parts |= self.base.server_units
         for part, units in self.have.items():
             there = parts.get(part, 0)
             if isinstance(units, dict):

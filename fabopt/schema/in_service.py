@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from fabopt.schema.base import Money, Reference, Strict, is_empty, is_open
-from fabopt.units import summed
+from fabopt.units import ceil_div, summed
 
 # The first stage of a case with a base.
 IN_SERVICE = "in-service"
@@ -88,6 +88,13 @@ class LiveFile(Strict):
     def servers(self) -> int:
         """Servers in service."""
         return self._number("servers")
+
+    @property
+    def server_units(self) -> dict[str, int]:
+        """What is sold as servers, by id: those in service, whether the bill of the file has them or not."""
+        server = str((self.design or {}).get("case", {}).get("content", {}).get("server", ""))
+        rack = (self.design or {}).get("parts", {}).get(server, {}).get("rack") or {}
+        return {server: ceil_div(self.servers, rack.get("servers", 1))} if self.servers else {}
 
     def attached(self, fabric: str) -> dict[str, int]:
         """Ports in service of every attachment of a fabric, those that are counted among them."""

@@ -57,6 +57,19 @@ def test_what_a_plan_begins_with_is_gone_on_from_as_planned(tmp_path: Path) -> N
     assert live(wiring_of(design)) == live(wiring_of(planned))
 
 
+@pytest.mark.parametrize("counted", [False, True])
+def test_servers_in_service_are_not_bought_again(counted: bool, tmp_path: Path) -> None:
+    """Where servers count, those in service cost nothing, whether the bill of what is in service has them or not."""
+    planned = designed(eight(), {**in_stages(5, 8), "include_servers": counted})
+    content = {**rest(in_stages(5, 8)), "include_servers": True}
+    design = gone_on(eight(), content, planned, tmp_path, "stage-1")
+    servers = [row.quantity for row in design.bom if row.kind == "server"]
+    assert (design.status, servers) == ("optimal", [0, 3])
+    network = planned.stages[1].capex_usd - (3 * 5000 if counted else 0)
+    assert [stage.capex_usd for stage in design.stages] == [0, network + 3 * 5000]
+    assert_stays(design, planned, 0)
+
+
 def test_with_nothing_new_the_answer_is_the_base_at_no_cost(tmp_path: Path) -> None:
     base = designed(eight(), in_stages(8) | {"stages": [{"name": "only", "month": 0, "servers": 8}]})
     design = gone_on(eight(), in_stages(8), base, tmp_path)

@@ -129,9 +129,8 @@ def saved_design(path: str, point: int | None, asked: str = OPTION) -> Design:
     if isinstance(saved, Front):
         return design_of_point(saved, path, point, asked)
     if point is not None:
-        what = f"{path} is one design, not a sweep or front"
         number = OPTION if asked == OPTION else f"#{point}"
-        raise refusal(asked, "", what, point, hint=f"leave {number} out")
+        raise refusal(asked, "", f"{path} is one design, not a sweep or front", point, hint=f"leave {number} out")
     return saved
 
 

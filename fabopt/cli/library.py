@@ -146,8 +146,9 @@ def show_product(id_: str, catalogs: Sequence[str] | None) -> None:
     if id_ not in known:
         id_ = written
         hint = hint_for(id_, list(known), ProductNames(catalog), KINDS, MOST_NAMED)
-        hint = hint or "`fabopt catalog list KIND` names them"
-        raise refusal("ID", "", "the catalog has no such product", id_, hint=hint)
+        raise refusal(
+            "ID", "", "the catalog has no such product", id_, hint=hint or "`fabopt catalog list KIND` names them"
+        )
     content = known[id_].model_dump(mode="json", by_alias=True, exclude_unset=True)
     keys = sorted(content, key=lambda key: (key != "id", key in _LAST_KEYS))
     say(Text(printable("\n".join(_lines({key: content[key] for key in keys})))))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fabopt.cli.output import say, tell
-from fabopt.errors import Fault, InputError, did_you_mean
+from fabopt.errors import did_you_mean, refusal
 from fabopt.io.catalog import read_catalog
 from fabopt.io.library import names
 from fabopt.io.workload import read_model
@@ -67,15 +67,26 @@ def show_serving(text: str | None, server_id: str, lengths: str) -> None:
     """Print for several clusters a plan that serves a model, its batch, and what networks cost in latency."""
     given = [part for part in lengths.split(",") if part.isdigit() and 0 < int(part) <= _MOST_TOKENS]
     if text is None or len(given) != len(("prompt", "output")) or lengths.count(",") != 1:
-        problem = "needs a MODEL, and the tokens of a prompt and of its output"
-        raise InputError([Fault("--serve", "", problem, lengths, True, "two whole numbers such as 8192,1024")])
+        raise refusal(
+            "--serve",
+            "",
+            "needs a MODEL, and the tokens of a prompt and of its output",
+            lengths,
+            allowed="two whole numbers such as 8192,1024",
+        )
     prompt, output = map(int, given)
     model, server = read_model(text, Path()), _server(server_id)
     _needs_speed(model, server)
     most = model.architecture.max_sequence
     if most is not None and prompt + output > most:
-        problem = f"{count(prompt)} + {count(output)} = {count(prompt + output)} tokens, and {model.name} is made for"
-        raise InputError([Fault("--serve", "", f"{problem} {count(most)}", lengths, True, f"at most {count(most)}")])
+        raise refusal(
+            "--serve",
+            "",
+            f"{count(prompt)} + {count(output)} = {count(prompt + output)} tokens, "
+            f"and {model.name} is made for {count(most)}",
+            lengths,
+            allowed=f"at most {count(most)}",
+        )
     for line in _lines(model):
         say(line)
     columns = [("GPUs", True), ("plan", False)]
@@ -108,17 +119,27 @@ def _needs_speed(model: Model, server: Server) -> None:
     """Refuse a server that does not say its speed in the model's number format."""
     if model.precision.compute not in server.gpu_peak_tflops:
         known = ", ".join(sorted(server.gpu_peak_tflops)) or "none"
-        problem = f"{model.name} computes in {model.precision.compute}, and {server.id} does not say its speed in that"
-        allowed = f"a server that does; this one has {known}"
-        raise InputError([Fault("--server", "", problem, server.id, True, allowed)])
+        raise refusal(
+            "--server",
+            "",
+            f"{model.name} computes in {model.precision.compute}, and {server.id} does not say its speed in that",
+            server.id,
+            allowed=f"a server that does; this one has {known}",
+        )
 
 
 def _server(server_id: str) -> Server:
     """A server of the reference catalog."""
     servers = {server.id: server for server in read_catalog(["reference"], Path()).servers if server.gpus}
     if server_id not in servers:
-        problem, hint = "no server with GPUs has this id", did_you_mean(server_id, servers)
-        raise InputError([Fault("--server", "", problem, server_id, True, ", ".join(servers), hint)])
+        raise refusal(
+            "--server",
+            "",
+            "no server with GPUs has this id",
+            server_id,
+            allowed=", ".join(servers),
+            hint=did_you_mean(server_id, servers),
+        )
     return servers[server_id]
 
 

@@ -77,12 +77,22 @@ def _require_links(path: str, design: Design) -> None:
 
     for number, fabric in enumerate(design.fabrics):
         if not fabric.tiers:
-            problem = "failures are not drawn where servers are joined to each other"
-            raise refusal(path, f"fabrics[{number}].tiers", problem, "none", allowed="fabrics with switches")
+            raise refusal(
+                path,
+                f"fabrics[{number}].tiers",
+                "failures are not drawn where servers are joined to each other",
+                "none",
+                allowed="fabrics with switches",
+            )
     links = sum(row.count for fabric in design.fabrics for row in fabric.links)
     if links > MOST_LINKS:
-        problem = "failures are drawn link by link, of fewer links"
-        raise refusal(path, "fabrics", problem, links, allowed=f"{MOST_LINKS:,} links at most")
+        raise refusal(
+            path,
+            "fabrics",
+            "failures are drawn link by link, of fewer links",
+            links,
+            allowed=f"{MOST_LINKS:,} links at most",
+        )
 
 
 def _require_enough(path: str, grounds: Grounds, draws: Draws) -> None:

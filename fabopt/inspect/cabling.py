@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.planned import (
     NO_PORT,
     AdapterOrder,
@@ -199,14 +199,21 @@ class _Resolution:
         if known and LEAST_SHARE * known >= all_:
             return
         strange = next((end.device for end in self._ends() if self._device(end.device) not in self.plan.devices), "")
+        file = self.reports[0].file if self.reports else ""
         if not all_:
-            what = "nothing is joined to anything here, as far as its devices have names"
-            raise InputError([fault(self.reports[0].file if self.reports else "", "", what)])
-        what = f"{known} of {all_} names match: this is of another fabric, or its devices have other names"
-        allowed = f"names of the design, such as {', '.join(list(self.plan.devices)[-2:])}"
-        hint = "`--names FILE` maps names that are found to planned ones"
-        raise InputError([fault(self.reports[0].file if self.reports else "", "", what, strange, allowed=allowed,
-                                hint=hint)])  # fmt: skip
+            raise refusal(
+                file,
+                "",
+                "nothing is joined to anything here, as far as its devices have names",
+            )
+        raise refusal(
+            file,
+            "",
+            f"{known} of {all_} names match: this is of another fabric, or its devices have other names",
+            strange,
+            allowed=f"names of the design, such as {', '.join(list(self.plan.devices)[-2:])}",
+            hint="`--names FILE` maps names that are found to planned ones",
+        )
 
     def _networks(self, report: Discovery) -> frozenset[int]:
         """Networks whose switches (or, where there are none, whose hosts) a file names."""

@@ -10,7 +10,7 @@ import io
 import re
 from typing import NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 from fabopt.units import some
 
@@ -96,8 +96,13 @@ def _strange(text: str, file: str, number: int, line: str) -> InputError:
     """The error for a line that is not of ``ibnetdiscover``; the last line of a file counts as cut off."""
     if not text.endswith("\n") and number == text.count("\n") + 1:
         return cut_off(file, number, "its last line has no end")
-    allowed = 'records of `Switch` and `Ca`, and `[port] "node"[port]` lines'
-    return InputError([fault(file, f"line {number}", "not a line of ibnetdiscover", line, allowed=allowed)])
+    return refusal(
+        file,
+        f"line {number}",
+        "not a line of ibnetdiscover",
+        line,
+        allowed='records of `Switch` and `Ca`, and `[port] "node"[port]` lines',
+    )
 
 
 def _require_end(text: str, file: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, address
 from fabopt.io.design import parse_json
 from fabopt.io.text import Kind
@@ -29,9 +29,8 @@ def neighbours(text: str, file: str, device: str) -> Discovery:
     elif isinstance(content, dict) and isinstance(content.get("interface"), dict) and "lldp" not in content:
         content = content["interface"]
     is_of_ports = isinstance(content, dict) and _are_ports(content)
-    refusal = None if is_of_ports else REPORT.refusal(content, file)
-    if refusal:
-        raise refusal
+    if not is_of_ports:
+        REPORT.refuse_others(content, file)
     try:
         if is_of_ports:
             sightings = [Sighting(SeenEnd(device, (port,)), far, gbps) for port, far, gbps in _of_nvue(content)]
@@ -40,8 +39,9 @@ def neighbours(text: str, file: str, device: str) -> Discovery:
             entries = _of_eos(content["lldpNeighbors"]) if eos else _of_lldpctl(content.get("lldp"))
             sightings = [Sighting(SeenEnd(device, (port,)), far) for port, far in entries]
     except (LookupError, TypeError, ValueError, AttributeError):
-        what = "the neighbours are not as `lldpctl`, EOS or NVUE writes them"
-        raise InputError([fault(file, "", what, hint=REPORT.hint)]) from None
+        raise refusal(
+            file, "", "the neighbours are not as `lldpctl`, EOS or NVUE writes them", hint=REPORT.hint
+        ) from None
     return Discovery(file, sightings, frozenset([device]), is_whole=False)
 
 

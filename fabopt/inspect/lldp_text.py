@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.lldp_json import remote
 from fabopt.inspect.sightings import Discovery, SeenEnd, Sighting, cut_off
 
@@ -45,7 +45,7 @@ def key_values(text: str, file: str, device: str) -> Discovery:
         elif line.startswith("lldp.") and not _ANY_KEY.fullmatch(line):
             if number == len(lines):
                 raise cut_off(file, number, "its last line has no value")
-            raise InputError([fault(file, f"line {number}", "not a line of `lldpctl -f keyvalue`", line)])
+            raise refusal(file, f"line {number}", "not a line of `lldpctl -f keyvalue`", line)
     sightings = [Sighting(SeenEnd(device, (port,)), _neighbour(values)) for port, values in entries]
     return Discovery(file, sightings, frozenset([device]), is_whole=False)
 
@@ -92,8 +92,12 @@ def table(text: str, file: str, device: str) -> Discovery:
     columns = next((columns for columns in (_SONIC, _EOS) if columns[0] in titles), _CUMULUS)
     missing = [title for title in columns[:3] if title not in titles]
     if missing:
-        allowed = ", or ".join(f"columns {', '.join(one[:3])}" for one in (_SONIC, _CUMULUS, _EOS))
-        raise InputError([fault(file, f"line {rule}", f"a table without {', '.join(missing)}", allowed=allowed)])
+        raise refusal(
+            file,
+            f"line {rule}",
+            f"a table without {', '.join(missing)}",
+            allowed=", or ".join(f"columns {', '.join(one[:3])}" for one in (_SONIC, _CUMULUS, _EOS)),
+        )
     rows = list(_rows(lines, rule, titles, columns))
     is_whole = columns is not _SONIC or _has_all_rows(lines, file, len(rows))
     if not is_whole and not text.endswith("\n"):

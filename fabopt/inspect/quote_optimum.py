@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fabopt.design.bill import KIND_OF
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.case import Inputs, inputs_from_objects
 from fabopt.io.library import is_path
 from fabopt.parts.price_books import with_price_books
@@ -67,8 +67,12 @@ def inputs_again(design: Design, catalog: Catalog, file: str) -> Inputs:
     """
     asked = Embedded(design).asked
     if asked is None:
-        text = "is not there: points of studies, and files of before 0.3.0, do not say how their case was written"
-        raise InputError([fault(file, "case.asked", text, hint="solve the case itself with `fabopt solve`")])
+        raise refusal(
+            file,
+            "case.asked",
+            "is not there: points of studies, and files of before 0.3.0, do not say how their case was written",
+            hint="solve the case itself with `fabopt solve`",
+        )
     books = filter(is_path, (*asked.prices, *asked.only_priced_by))
     beside = Path(file).parent
     base = beside if all((beside / book).exists() for book in books) else Path()

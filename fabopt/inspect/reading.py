@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.cabling_csv import cabled
 from fabopt.inspect.ibnetdiscover import LANE_GBPS, device_of_description, discovered
 from fabopt.inspect.lldp_json import neighbours
@@ -82,8 +82,13 @@ def listed_links(text: str, file: str) -> Discovery:
         if told is None:
             if number == len(lines) and not text.endswith("\n"):
                 raise cut_off(file, number, "its last line has no end")
-            allowed = "lines of iblinkinfo, or of ibnetdiscover -p"
-            raise InputError([fault(file, f"line {number}", "not a line of a list of links", line, allowed=allowed)])
+            raise refusal(
+                file,
+                f"line {number}",
+                "not a line of a list of links",
+                line,
+                allowed="lines of iblinkinfo, or of ibnetdiscover -p",
+            )
         sightings += told
     for sighting in sightings:
         switches |= {end.device for end in (sighting.near, sighting.far) if end.number is not None and end.device}
@@ -167,8 +172,12 @@ def _files(path: str) -> list[str]:
         return [path]
     files = sorted(entry.path for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith("."))
     if not 0 < len(files) <= MOST_FILES:
-        allowed = f"a file for each device, {MOST_FILES:,} at most"
-        raise InputError([fault(path, "", f"a folder of {some(len(files), 'file')}", allowed=allowed)])
+        raise refusal(
+            path,
+            "",
+            f"a folder of {some(len(files), 'file')}",
+            allowed=f"a file for each device, {MOST_FILES:,} at most",
+        )
     return files
 
 
@@ -251,7 +260,7 @@ def recognised(text: str, file: str, device: str) -> Discovery:
     titles = next((line.lower() for line in head.splitlines() if not line.startswith("#")), "")
     if any(column.lower() in titles for column in COLUMNS):
         return cabled(text, file)
-    raise InputError([fault(file, "", "this is none of the kinds of files that say what is cabled", allowed=_ALLOWED)])
+    raise refusal(file, "", "this is none of the kinds of files that say what is cabled", allowed=_ALLOWED)
 
 
 def _without_prompts(text: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.inspect.planned import CablePlan, PortName
 
 # How devices are called before anybody names them.
@@ -73,8 +73,9 @@ def is_unnamed(device: str) -> bool:
 
 def cut_off(file: str, line: int, what: str) -> InputError:
     """The error for a file without its end."""
-    hint = "run the command that wrote it again, to its end"
-    return InputError([fault(file, f"line {line}", f"the file is cut off: {what}", hint=hint)])
+    return refusal(
+        file, f"line {line}", f"the file is cut off: {what}", hint="run the command that wrote it again, to its end"
+    )
 
 
 class Joined(NamedTuple):

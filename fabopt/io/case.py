@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabopt.errors import Fault, InputError, did_you_mean, fault
+from fabopt.errors import Fault, did_you_mean, fault, refusal
 from fabopt.io.catalog import check_whole, gathered, read_catalog, with_empty_kinds
 from fabopt.io.charges import labour_notes, with_labour_of_moves
 from fabopt.io.faults import document_of, refuse, refuse_any
@@ -217,8 +217,13 @@ def find_book(name: str, where: str, catalog: Catalog, base: Path, file: str) ->
         return book, shown(path)
     known = {book.name: book for book in catalog.prices if book.name}
     if name not in known:
-        hint = did_you_mean(name, known) or "a path has a / or ends in .yaml"
         more = [f"and {len(known) - MOST_NAMED} more"] if len(known) > MOST_NAMED else []
-        allowed = ", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books"
-        raise InputError([fault(file, where, "unknown price book", name, allowed=allowed, hint=hint)])
+        raise refusal(
+            file,
+            where,
+            "unknown price book",
+            name,
+            allowed=", ".join([*list(known)[:MOST_NAMED], *more]) or "a path; the catalog has no price books",
+            hint=did_you_mean(name, known) or "a path has a / or ends in .yaml",
+        )
     return known[name], f"price book {name}"

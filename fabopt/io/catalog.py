@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
+from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault, refusal
 from fabopt.io.faults import document_of, key_path, refuse_any, validated
 from fabopt.io.library import YAML_ENDINGS, find_catalog, read_bytes, shown, write_whole
 from fabopt.io.text import CATALOG, ENTRIES, are_mostly, parse_yaml, unlike
@@ -268,7 +268,7 @@ def _entries(folder: Path) -> list[Path]:
     try:
         return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
     except OSError as error:
-        raise InputError([fault(shown(folder), "", f"cannot be read: {error.strerror}")]) from None
+        raise refusal(shown(folder), "", f"cannot be read: {error.strerror}") from None
 
 
 def _misplaced(entry: Path, words: Sequence[str], noun: str) -> Fault:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fabopt.errors import Fault, InputError, cut, fault
+from fabopt.errors import Fault, InputError, cut, fault, refusal
 from fabopt.io.faults import MAX_FAULTS, document_of, refuse, refuse_any, validated
 from fabopt.io.library import (
     MAX_FRONT_BYTES,
@@ -57,9 +57,7 @@ def read_design_or_front(path: Path | str) -> Design | Front:
         raise too_large(file, MAX_INPUT_BYTES)
     content = parse_json(data, file)
     kind = FRONT if isinstance(content, dict) and _POINTS in content else DESIGN
-    refusal = kind.refusal(content, file)
-    if refusal:
-        raise refusal
+    kind.refuse_others(content, file)
     return (
         document_of(Front, content, file) if kind is FRONT else whole_design(document_of(Design, content, file), file)
     )
@@ -97,19 +95,19 @@ def parse_json(data: bytes, file: str, kind: Kind | None = None) -> Any:
             data.decode("utf-8-sig"), object_pairs_hook=partial(_object, file, faults), parse_constant=_constant
         )
     except UnicodeDecodeError:
-        raise InputError([fault(file, "", "not UTF-8 text")]) from None
+        raise refusal(file, "", "not UTF-8 text") from None
     except json.JSONDecodeError as error:
         if other := _refused_as_yaml(data, file, kind or DESIGN):
             raise other from None
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError([fault(file, where, f"not JSON: {error.msg}", hint=(kind or DESIGN).hint)]) from None
+        raise refusal(
+            file, f"line {error.lineno}, column {error.colno}", f"not JSON: {error.msg}", hint=(kind or DESIGN).hint
+        ) from None
     except RecursionError:
-        raise InputError([fault(file, "", "nested too deeply")]) from None
+        raise refusal(file, "", "nested too deeply") from None
     except ValueError as error:
-        raise InputError([fault(file, "", str(error))]) from None
-    refusal = kind and kind.refusal(content, file)
-    if refusal:
-        raise refusal
+        raise refusal(file, "", str(error)) from None
+    if kind:
+        kind.refuse_others(content, file)
     refuse_any(faults)
     return content
 
@@ -149,7 +147,4 @@ def read_plan(path: str) -> PlanFile:
     """Return the plan in a YAML file; ``InputError`` lists all faults."""
     file = shown(Path(path))
     content = parse_yaml(read_bytes(Path(path), MAX_PLAN_BYTES), file, PLAN)
-    refusal = PLAN.refusal(content, file)
-    if refusal:
-        raise refusal
     return document_of(PlanFile, content, file)

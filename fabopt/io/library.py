@@ -51,15 +51,15 @@ def read_bytes(path: Path, most: int | None = None) -> bytes:
     """
     most = MAX_INPUT_BYTES if most is None else most
     if is_device(path):
-        raise InputError([fault(shown(path), "", DEVICE)])
+        raise refusal(shown(path), "", DEVICE)
     try:
         with open(path, "rb") as stream:
             data = stream.read(most + 1)
     except FileNotFoundError:
-        raise InputError([fault(shown(path), "", "no such file")]) from None
+        raise refusal(shown(path), "", "no such file") from None
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise InputError([fault(shown(path), "", f"cannot be read: {reason}")]) from None
+        raise refusal(shown(path), "", f"cannot be read: {reason}") from None
     if len(data) > most:
         raise too_large(shown(path), most)
     return data
@@ -75,13 +75,13 @@ def read_standard_input() -> bytes:
 
 def too_large(file: str, most: int) -> InputError:
     """Return how a file that is longer than it may be is refused."""
-    return InputError([fault(file, "", "the file is too large", allowed=f"up to {most:,} bytes")])
+    return refusal(file, "", "the file is too large", allowed=f"up to {most:,} bytes")
 
 
 def check_values(data: bytes, file: str) -> None:
     """Raise ``InputError`` if JSON has too many values, which would fill memory."""
     if _number_of_values(data) > MAX_VALUES:
-        raise InputError([fault(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")])
+        raise refusal(file, "", "the file has too many values", allowed=f"up to {MAX_VALUES:,}")
 
 
 def share_read(front: bytes) -> float:
@@ -96,7 +96,7 @@ def _number_of_values(data: bytes) -> int:
 def check_lines(text: str, file: str, most: int) -> None:
     """Raise ``InputError`` if a text has too many lines."""
     if sum(map(text.count, _LINE_ENDS)) > most:
-        raise InputError([fault(file, "", "the file has too many lines", allowed=f"up to {most:,}")])
+        raise refusal(file, "", "the file has too many lines", allowed=f"up to {most:,}")
 
 
 def is_device(path: Path) -> bool:
@@ -243,8 +243,12 @@ def find_case(text: str) -> Path:
         return case
     beside = next((text + ending for ending in YAML_ENDINGS if os.path.isfile(text + ending)), None)
     hint = f"did you mean `{beside}`?" if beside else did_you_mean(path.stem, names("cases"))
-    hint = hint or ("" if is_path(text) else "`fabopt cases` lists the example cases")
-    raise InputError([fault(shown(path), "", "no such file", hint=hint)])
+    raise refusal(
+        shown(path),
+        "",
+        "no such file",
+        hint=hint or ("" if is_path(text) else "`fabopt cases` lists the example cases"),
+    )
 
 
 def is_there(text: str) -> bool:
@@ -261,8 +265,12 @@ def is_there(text: str) -> bool:
 def check_is_file(text: str) -> None:
     """Raise ``InputError`` if a design is wanted and a file is not there, but is the name of an example case."""
     if not is_there(text) and by_name("cases", text) is not None:
-        hint = f"it is an example case; `fabopt solve {text} --json design.json` makes a design of it"
-        raise InputError([fault(text, "", "no such file", hint=hint)])
+        raise refusal(
+            text,
+            "",
+            "no such file",
+            hint=f"it is an example case; `fabopt solve {text} --json design.json` makes a design of it",
+        )
 
 
 def find_catalog(text: str, base: Path, file: str, where: str) -> Path | Fault:

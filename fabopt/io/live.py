@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fabopt.errors import Fault, InputError, fault
+from fabopt.errors import Fault, fault, refusal
 from fabopt.io.design import parse_json, read_plan, whole_design
 from fabopt.io.faults import document_of, refuse_any
 from fabopt.io.library import MAX_LIST_BYTES, YAML_ENDINGS, check_is_file, read_bytes, shown
@@ -91,8 +91,13 @@ def read_live(said: AnyLive, folder: Path, file: str) -> tuple[AnyLive, LiveDesi
     said = _as_found(said, folder, {"sha256": sha256(data).hexdigest(), "design": content, "plan": None})
     if plan is not None:
         if plan.sha256 != design.case.sha256:
-            problem = f"{shown(path)} is not the design of this plan"
-            raise InputError([fault(file, f"{key}.file", problem, said.file, hint="export the plan again")])
+            raise refusal(
+                file,
+                f"{key}.file",
+                f"{shown(path)} is not the design of this plan",
+                said.file,
+                hint="export the plan again",
+            )
         said = said.model_copy(update={"plan": plan.model_dump(mode="json", exclude_none=True)})
     refuse_any([*_filled_otherwise(given, said, key, file)])
     told = Case.model_validate_json(json.dumps(design.case.content))
@@ -118,8 +123,12 @@ def check_design(said: LiveFile, key: str, file: str) -> None:
             if value is not None:
                 kind.model_validate_json(json.dumps(value))
         except ValidationError:
-            problem = f"is filled in when `{key}.file` is read, and this is no {name}"
-            raise InputError([fault(file, f"{key}.{name}", problem, hint="leave it out")]) from None
+            raise refusal(
+                file,
+                f"{key}.{name}",
+                f"is filled in when `{key}.file` is read, and this is no {name}",
+                hint="leave it out",
+            ) from None
 
 
 def _as_found(said: AnyLive, folder: Path, design: dict[str, Any]) -> AnyLive:
@@ -131,7 +140,7 @@ def _as_found(said: AnyLive, folder: Path, design: dict[str, Any]) -> AnyLive:
     data = read_bytes(path, MAX_LIST_BYTES)
     text = text_of(data, shown(path))
     if not list(rows_of(text, shown(path), COLUMNS)):
-        raise InputError([fault(shown(path), "", "no cable is in this table", allowed="all cables in service")])
+        raise refusal(shown(path), "", "no cable is in this table", allowed="all cables in service")
     return said.model_copy(update=design | {"found_sha256": sha256(data).hexdigest(), "found_cables": text})
 
 
@@ -147,11 +156,14 @@ def _named(folder: Path, text: str) -> tuple[Path, str, PlanFile | None]:
         return path, stage, None
     plan = read_plan(str(path))
     if stage not in ("", plan.stage):
-        raise InputError([fault(shown(path), "stage", "this plan is of another stage", plan.stage, allowed=stage)])
+        raise refusal(shown(path), "stage", "this plan is of another stage", plan.stage, allowed=stage)
     if plan.design is None:
-        problem = "this plan does not say which file its design is"
-        hint = f"a point of a study has none: {_SOLVE_ITS_CASE}, and export the plan of that"
-        raise InputError([fault(shown(path), "design", problem, hint=hint)])
+        raise refusal(
+            shown(path),
+            "design",
+            "this plan does not say which file its design is",
+            hint=f"a point of a study has none: {_SOLVE_ITS_CASE}, and export the plan of that",
+        )
     return path.parent / plan.design, plan.stage, plan
 
 

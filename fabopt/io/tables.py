@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.library import (
     MAX_LIST_BYTES,
     MAX_LIST_LINES,
@@ -44,12 +44,17 @@ def text_of(data: bytes, file: str) -> str:
     except UnicodeDecodeError as error:
         wide = data[:2] in (b"\xff\xfe", b"\xfe\xff") or data[:200].count(0) > len(data[:200]) // 4
         line = data.count(b"\n", 0, error.start) + 1
-        what = "this is UTF-16" if wide else f"not UTF-8 text (line {line})"
-        raise InputError([fault(file, "", what, allowed="UTF-8", hint="save it as UTF-8")]) from None
+        raise refusal(
+            file,
+            "",
+            "this is UTF-16" if wide else f"not UTF-8 text (line {line})",
+            allowed="UTF-8",
+            hint="save it as UTF-8",
+        ) from None
     if "\0" in text:
-        raise InputError([fault(file, "", "the file has zero bytes in it", allowed="text in UTF-8")])
+        raise refusal(file, "", "the file has zero bytes in it", allowed="text in UTF-8")
     if not text.strip():
-        raise InputError([fault(file, "", "the file is empty")])
+        raise refusal(file, "", "the file is empty")
     check_lines(text, file, MAX_LIST_LINES)
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
@@ -73,8 +78,7 @@ class TitledTable:
         try:
             yield from ((self.line - 1 + self._reader.line_num, row) for row in self._reader)
         except csv.Error as error:
-            where = f"line {self.line - 1 + self._reader.line_num}"
-            raise InputError([fault(self.file, where, f"not a table: {error}")]) from None
+            raise refusal(self.file, f"line {self.line - 1 + self._reader.line_num}", f"not a table: {error}") from None
 
     def rows(self, is_whole: bool = True) -> Iterator[tuple[int, list[str]]]:
         """Rows that are not empty, without outer spaces, each with its line in the file.
@@ -86,8 +90,12 @@ class TitledTable:
             if not any(cells):
                 continue
             if is_whole and len(cells) != len(self.titles):
-                what = f"a row of {some(len(cells), 'value')} under {some(len(self.titles), 'title')}"
-                raise InputError([fault(self.file, f"line {line}", what, hint="is the file cut off?")])
+                raise refusal(
+                    self.file,
+                    f"line {line}",
+                    f"a row of {some(len(cells), 'value')} under {some(len(self.titles), 'title')}",
+                    hint="is the file cut off?",
+                )
             yield line, cells
 
 
@@ -100,8 +108,11 @@ def rows_of(text: str, file: str, columns: Sequence[str]) -> Iterator[tuple[int,
     titles = [title.lower() for title in table.titles]
     missing = [column for column in columns if column.lower() not in titles]
     if missing:
-        allowed = f"a title row with {', '.join(columns)}"
-        what = f"no column {', '.join(missing)}"
-        raise InputError([fault(file, f"line {table.line}", what, allowed=allowed)])
+        raise refusal(
+            file,
+            f"line {table.line}",
+            f"no column {', '.join(missing)}",
+            allowed=f"a title row with {', '.join(columns)}",
+        )
     places = [titles.index(column.lower()) for column in columns]
     yield from ((line, [row[place] for place in places]) for line, row in table.rows())

@@ -31,7 +31,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from fabopt.errors import Fault, InputError, fault, misspelt
+from fabopt.errors import Fault, InputError, fault, misspelt, refusal
 from fabopt.io.faults import MAX_FAULTS, key_path, refuse_any
 from fabopt.io.schema_types import keys_at
 from fabopt.schema.case import Case
@@ -95,12 +95,18 @@ class Kind:
         """Return the error for content that is no mapping of this kind, by its type and length alone; else None."""
         other = recognized(content)
         if other is not None and other.kind != self.name:
-            hint = self.instead.get(other.kind, other.taken)
-            return InputError([fault(file, "", f"this is not a {self.name} but {other.named}", hint=hint)])
+            return refusal(
+                file, "", f"this is not a {self.name} but {other.named}", hint=self.instead.get(other.kind, other.taken)
+            )
         if isinstance(content, dict) and (are_mostly(content, self.keys) or not content.keys().isdisjoint(self.signs)):
             return None
         return InputError([unlike(file, self.name, _described(content), f"keys with values ({', '.join(self.keys)})",
                                   self.hint)])  # fmt: skip
+
+    def refuse_others(self, content: object, file: str) -> None:
+        """Raise the ``refusal`` of content, if there is one."""
+        if refused := self.refusal(content, file):
+            raise refused
 
 
 def are_mostly(words: Iterable[str], known: Iterable[str]) -> bool:
@@ -170,17 +176,16 @@ def parse_yaml(data: bytes, file: str, kind: Kind | None = None) -> Any:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError([fault(file, "", f"not UTF-8 text (line {line})")]) from None
+        raise refusal(file, "", f"not UTF-8 text (line {line})") from None
     if not text.strip():
-        raise InputError([fault(file, "", "the file is empty")])
+        raise refusal(file, "", "the file is empty")
     try:
         builder = _Builder(yaml.parse(text, Loader=_Loader), file)
         document = builder.document()
     except yaml.YAMLError as error:
         raise InputError([_syntax_fault(error, text, file)]) from None
-    refusal = kind and kind.refusal(document, file)
-    if refusal:
-        raise refusal
+    if kind:
+        kind.refuse_others(document, file)
     refuse_any(builder.faults)
     return document
 
@@ -219,11 +224,11 @@ class _Builder:
     def document(self) -> Any:
         next(self.events)
         if not isinstance(next(self.events), DocumentStartEvent):
-            raise InputError([fault(self.file, "", "the file has no content")])
+            raise refusal(self.file, "", "the file has no content")
         content = self.node(next(self.events), ())
         next(self.events)
         if isinstance(next(self.events), DocumentStartEvent):
-            raise InputError([fault(self.file, "", "the file has several YAML documents", allowed="one")])
+            raise refusal(self.file, "", "the file has several YAML documents", allowed="one")
         return content
 
     def report(self, path: Path, problem: str, *value: object, allowed: str = "", hint: str = "") -> None:
@@ -237,7 +242,7 @@ class _Builder:
         assert isinstance(event, NodeEvent)
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise InputError([fault(self.file, "", "the file has too many values", allowed=f"up to {MAX_NODES:,}")])
+            raise refusal(self.file, "", "the file has too many values", allowed=f"up to {MAX_NODES:,}")
         start = self.nodes
         tag = getattr(event, "tag", None)
         if tag is not None:
@@ -251,7 +256,7 @@ class _Builder:
         if isinstance(event, ScalarEvent):
             return self.scalar(event, path)
         if len(path) >= MAX_DEPTH:
-            raise InputError([fault(self.file, "", "nested too deeply", allowed=f"{MAX_DEPTH} levels")])
+            raise refusal(self.file, "", "nested too deeply", allowed=f"{MAX_DEPTH} levels")
         return self.mapping(path) if isinstance(event, MappingStartEvent) else self.sequence(path)
 
     def alias(self, event: AliasEvent, path: Path) -> Any:
@@ -262,8 +267,12 @@ class _Builder:
         self.aliased_nodes += size
         self.nodes += size
         if self.aliased_nodes > MAX_ALIASED_NODES:
-            allowed = f"{MAX_ALIASED_NODES:,} repeated values in all"
-            raise InputError([fault(self.file, key_path(path), "the aliases repeat too much", allowed=allowed)])
+            raise refusal(
+                self.file,
+                key_path(path),
+                "the aliases repeat too much",
+                allowed=f"{MAX_ALIASED_NODES:,} repeated values in all",
+            )
         return value
 
     def sequence(self, path: Path) -> list[Any]:

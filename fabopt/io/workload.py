@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import cast
 
-from fabopt.errors import Fault, InputError, did_you_mean, fault
+from fabopt.errors import Fault, did_you_mean, fault, refusal
 from fabopt.io.faults import document_of
 from fabopt.io.library import by_name, is_path, names, read_bytes, shown
 from fabopt.io.text import MODEL, parse_yaml
@@ -37,10 +37,16 @@ def read_model(text: str, base: Path, file: str = "model", where: str = "") -> M
     path = base / text if is_path(text) else by_name("models", text)
     if path is None:
         known = names("models")
-        hint = did_you_mean(text, known) or "a path has a / or ends in .yaml"
-        raise InputError([fault(file, where, "unknown model", text, allowed=", ".join(known), hint=hint)])
+        raise refusal(
+            file,
+            where,
+            "unknown model",
+            text,
+            allowed=", ".join(known),
+            hint=did_you_mean(text, known) or "a path has a / or ends in .yaml",
+        )
     if not os.path.isfile(path):
-        raise InputError([fault(file, where, "there is no such model file", text, hint=f"looked for {shown(path)}")])
+        raise refusal(file, where, "there is no such model file", text, hint=f"looked for {shown(path)}")
     return _parsed(path)
 
 

@@ -177,12 +177,16 @@ def subnets_of(design: Design, plan: OperationPlan, discovery: str | None) -> li
     fabrics = [fabric for fabric in design.fabrics if fabric.protocol == "infiniband"]
     if not fabrics:
         called = ", ".join(fabric.name for fabric in design.fabrics)
-        problem = f"OpenSM manages InfiniBand, and no fabric of this design is ({called}: ethernet)"
-        raise refusal("--to opensm", "", problem)
+        raise refusal(
+            "--to opensm", "", f"OpenSM manages InfiniBand, and no fabric of this design is ({called}: ethernet)"
+        )
     ringed = [fabric.name for fabric in fabrics if not fabric.structure.has_switches]
     if ringed:
-        problem = f"the servers of {', '.join(ringed)} are joined to each other, and there is no switch to route"
-        raise refusal("--to opensm", "", problem)
+        raise refusal(
+            "--to opensm",
+            "",
+            f"the servers of {', '.join(ringed)} are joined to each other, and there is no switch to route",
+        )
     return list(subnets_among(design, plan, fabrics, discovery))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from fabopt.errors import InputError, cut, fault
+from fabopt.errors import cut, refusal
 from fabopt.rules.defaults import FILL_RULES, RACK_RULES, TWO_DUCTS, RuleChoices, is_kept
 from fabopt.schema.base import Count, Identifier, Reference, Strict, Text, is_as, is_empty
 from fabopt.schema.fabric import Fabric as Fabric
@@ -247,9 +247,14 @@ class Case(Strict):
         """The id of its server; raises ``InputError`` where it lists several, which only a search compares."""
         if isinstance(self.server, str):
             return self.server
-        problem = "only `fabopt solve` and what solves a case compare servers, all else is about one"
-        hint = "say the one that `fabopt solve` picks"
-        raise InputError([fault(self.name, "server", problem, list(self.server), allowed="one id", hint=hint)])
+        raise refusal(
+            self.name,
+            "server",
+            "only `fabopt solve` and what solves a case compare servers, all else is about one",
+            list(self.server),
+            allowed="one id",
+            hint="say the one that `fabopt solve` picks",
+        )
 
     @property
     def server_ids(self) -> tuple[str, ...]:

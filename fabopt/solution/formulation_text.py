@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fabopt.errors import InfeasibleError, InputError, fault
+from fabopt.errors import InfeasibleError, fault, refusal
 from fabopt.io.case import Inputs
 from fabopt.io.faults import refuse_any
 from fabopt.problem.certain import limited_cables
@@ -20,8 +20,13 @@ from fabopt.search.rules_kept import relaxed
 def formulation_text(inputs: Inputs, form: Form) -> str:
     """The integer program of a case as LP or MPS text, over the candidates that could be optimal."""
     if inputs.case.objective == EFFECTIVE:
-        hint = "write objective: capex_usd for the program of the cheapest design"
-        raise InputError([fault(inputs.case_file, "objective", "a ratio is no linear program", EFFECTIVE, hint=hint)])
+        raise refusal(
+            inputs.case_file,
+            "objective",
+            "a ratio is no linear program",
+            EFFECTIVE,
+            hint="write objective: capex_usd for the program of the cheapest design",
+        )
     faults = list(limited_cables(inputs.case, inputs.case_file, "one program is not written"))
     if inputs.case.site.trunked:
         what = "one program is not written where links run through trunks: panels get room between several"

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.case import Inputs
 from fabopt.io.keys import content_of
 from fabopt.problem.problem import Problem
@@ -72,7 +72,7 @@ def solve(
     Raises ``InputError`` for an unknown engine.
     """
     if engine not in ENGINES:
-        raise InputError([fault("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))])
+        raise refusal("--engine", "", "unknown engine", engine, allowed=", ".join(ENGINES))
     settings = Settings(
         engine,
         time_limit_s,

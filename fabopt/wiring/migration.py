@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from itertools import chain
 from typing import NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.schema.design import Design
 from fabopt.schema.in_service import IN_SERVICE
 from fabopt.units import grouped
@@ -64,13 +64,18 @@ def migration_of(design: Design, wiring: Wiring) -> Migration:
     """
     base = base_wiring(design, wiring_of)
     if base is None:
-        problem, hint = "nothing is in service that could migrate", "`base: {file: FILE}` says what is"
-        raise InputError([fault(design.case.name, "base", problem, hint=hint)])
+        raise refusal(
+            design.case.name,
+            "base",
+            "nothing is in service that could migrate",
+            hint="`base: {file: FILE}` says what is",
+        )
     try:
         return Migration(base, wiring_at(wiring, _first_new(design)))
     except NoOrderError as error:
-        problem = f"no order of moves was found that keeps servers on: {error}"
-        raise InputError([fault(design.case.name, "base", problem, hint=WITHOUT_ORDER)]) from None
+        raise refusal(
+            design.case.name, "base", f"no order of moves was found that keeps servers on: {error}", hint=WITHOUT_ORDER
+        ) from None
 
 
 def _first_new(design: Design) -> int:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.acceptance.plan import Collective
 from fabopt.inspect.acceptance.runs import (
     MeasuredRun,
@@ -215,8 +215,13 @@ class _RunLines:
         early: list[tuple[int, str]] = []
         rows = tuple(self._rows(test, servers_of(hosts), early))
         if rows and not test:
-            what, hint = "which collective was run is not said", "call the file after it, as in all_reduce.txt"
-            raise InputError([fault(self.file, "", what, allowed="all_reduce, all_gather, ...", hint=hint)])
+            raise refusal(
+                self.file,
+                "",
+                "which collective was run is not said",
+                allowed="all_reduce, all_gather, ...",
+                hint="call the file after it, as in all_reduce.txt",
+            )
         wrong = [int(match[1]) for match in map(_OUT_OF_BOUNDS.match, self.own) if match]
         return MeasuredRun(
             self.file, self.number, test, hosts, rows,
@@ -249,8 +254,7 @@ class _RunLines:
                 sides = _sides(titles, cells)
                 if not sides:
                     if any(_ROW.fullmatch(later) for later in self.own[number - self.number + 1 :]):
-                        hint = "is the file cut off?"
-                        raise InputError([fault(self.file, f"line {number}", "a row that ends early", hint=hint)])
+                        raise refusal(self.file, f"line {number}", "a row that ends early", hint="is the file cut off?")
                     early.append((number, "a row that ends early"))
                     continue
                 rates = [_number(side.bus, self.file, number) for side in sides]
@@ -340,4 +344,4 @@ def _number(text: str, file: str, line: int) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError([fault(file, f"line {line}", "not a number", text)]) from None
+        raise refusal(file, f"line {line}", "not a number", text) from None

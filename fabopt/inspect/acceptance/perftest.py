@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.acceptance.nccl_text import latency_misfit, message_misfit
 from fabopt.inspect.acceptance.runs import MeasuredRun, Measurement, is_failure, untagged
 
@@ -60,7 +60,7 @@ def _rows(numbered: Iterable[tuple[int, str]], file: str, kind: str) -> Iterator
         elif place is not None and _ROW.match(line):
             cells = line.split()
             if len(cells) <= place:
-                raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
+                raise refusal(file, f"line {number}", "a row that ends early", hint="is the file cut off?")
             value = _number(cells[place], file, f"line {number}") * factor
             told = {name.partition("[")[0].strip(): cell for name, cell in zip(names, cells, strict=False)}
             yield _measurement(file, number, kind, int(cells[0]), int(cells[1]), value, told)
@@ -82,7 +82,7 @@ def _number(text: str, file: str, where: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InputError([fault(file, where, "not a number", text)]) from None
+        raise refusal(file, where, "not a number", text) from None
 
 
 def perftest_json(content: Mapping[str, Any], file: str) -> MeasuredRun:
@@ -94,8 +94,7 @@ def perftest_json(content: Mapping[str, Any], file: str) -> MeasuredRun:
     name = "t_typical" if kind == "latency" else "BW_average"
     value, size = results.get(name), results.get("MsgSize")
     if not isinstance(value, int | float) or not isinstance(size, int):
-        allowed = f"`results` with MsgSize and {name}"
-        raise InputError([fault(file, "results", "no measurement is in it", allowed=allowed)])
+        raise refusal(file, "results", "no measurement is in it", allowed=f"`results` with MsgSize and {name}")
     iterations = results.get("n_iterations")
     count = iterations if isinstance(iterations, int) else 1
     told = {str(key).lower(): str(cell) for key, cell in results.items()}

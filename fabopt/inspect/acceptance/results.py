@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Any
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.acceptance.nccl_text import (
     begins_run,
     collective_in,
@@ -44,9 +44,13 @@ def runs_of(text: str, file: str) -> list[MeasuredRun]:
     check_lines(text, file, MAX_LINES)
     runs = [run for above, part in _by_program(text) for run in _runs_of_program(part, file, above)]
     if not any(run.rows or run.failures or run.hosts for run in runs):
-        allowed = "what all_reduce_perf and the like, ib_write_bw or ib_write_lat printed, with their table"
-        what = "no row of a measurement is in it"
-        raise InputError([fault(file, "", what, allowed=allowed, hint="did the program end early?")])
+        raise refusal(
+            file,
+            "",
+            "no row of a measurement is in it",
+            allowed="what all_reduce_perf and the like, ib_write_bw or ib_write_lat printed, with their table",
+            hint="did the program end early?",
+        )
     return runs
 
 
@@ -85,8 +89,7 @@ def _reported(text: str, file: str) -> MeasuredRun:
         return perftest_json(content, file)
     if "results" in content or "config" in content:
         return nccl_json(content, file, is_whole=is_whole)
-    allowed = "a report of nccl-tests (-J) or of perftest (--out_json)"
-    raise InputError([fault(file, "", "no results are in it", allowed=allowed)])
+    raise refusal(file, "", "no results are in it", allowed="a report of nccl-tests (-J) or of perftest (--out_json)")
 
 
 def _parsed(text: str, file: str) -> tuple[dict[str, Any], bool]:
@@ -94,15 +97,14 @@ def _parsed(text: str, file: str) -> tuple[dict[str, Any], bool]:
     try:
         return json.loads(text), True
     except RecursionError:
-        raise InputError([fault(file, "", "brackets in brackets without end")]) from None
+        raise refusal(file, "", "brackets in brackets without end") from None
     except ValueError as error:
         for cut in _ends_of_values(text):
             try:
                 return json.loads(cut), False
             except (ValueError, RecursionError):
                 continue
-        hint = "is the file cut off?"
-        raise InputError([fault(file, "", "not JSON", str(error), hint=hint)]) from None
+        raise refusal(file, "", "not JSON", str(error), hint="is the file cut off?") from None
 
 
 def _ends_of_values(text: str) -> list[str]:
@@ -144,8 +146,9 @@ def nccl_json(content: Mapping[str, Any], file: str, *, is_whole: bool) -> Measu
     program = str(arguments[0]) if isinstance(arguments, list) and arguments else ""
     test = collective_in(PurePath(program).name) or collective_in(PurePath(file).name)
     if not test:
-        what, allowed = "which collective was run is not said", "args: [all_reduce_perf, ...]"
-        raise InputError([fault(file, "args", what, program, allowed=allowed)])
+        raise refusal(
+            file, "args", "which collective was run is not said", program, allowed="args: [all_reduce_perf, ...]"
+        )
     iterations = config.get("iterations")
     count = iterations if isinstance(iterations, int) else None
     numbered = [(device.get("rank"), str(device.get("group", ""))) for device in devices]
@@ -175,8 +178,7 @@ def _rows(
         rates = [_rate(side["bus_bw"]) for side in sides if "bus_bw" in side]
         size = row.get("size")
         if not rates or not isinstance(size, int):
-            hint = "is the file cut off?"
-            raise InputError([fault(file, f"results.{number}", "a row without size or bandwidth", hint=hint)])
+            raise refusal(file, f"results.{number}", "a row without size or bandwidth", hint="is the file cut off?")
         wrong = sum(wrong_elements(side.get("nwrong")) for side in sides)
         own = row.get("actual_iterations")
         best = next((rate for rate in rates if not 0 < rate < math.inf), max(rates))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.audit.context import HandContext
 from fabopt.inspect.audit.money import CostComparison, compared_cost, price_finding
 from fabopt.inspect.audit.panels import traced
@@ -343,8 +343,12 @@ def _require_same_cluster(context: HandContext) -> None:
     servers = context.servers
     wanted = [stage.servers or 0 for stage in context.embedded.case.stages or ()]
     if wanted and not any(number * _OTHER_FABRIC <= servers <= number / _OTHER_FABRIC for number in wanted):
-        what = f"{some(servers, 'server')} here, {wanted[-1]:,} in the case: this is of another cluster"
-        raise InputError([fault(context.hand.file, "", what, hint="leave --case out, or name the case of this file")])
+        raise refusal(
+            context.hand.file,
+            "",
+            f"{some(servers, 'server')} here, {wanted[-1]:,} in the case: this is of another cluster",
+            hint="leave --case out, or name the case of this file",
+        )
 
 
 def _not_known(context: HandContext) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sys import intern
 from typing import Any
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.audit.tables import (
     HandCable,
     HandDevice,
@@ -44,7 +44,7 @@ def netbox_of(tables: Mapping[str, str], file: str) -> HandMade:
     parts = [links_of_table(text, name, "netbox") for name, text in plain.items() if _has_cables(text, name)]
     parts += [part for name, text in reports.items() if (part := _of_api(text, name)) is not None]
     if not parts:
-        raise InputError([fault(file, "", "there are no cables here", allowed=_ALLOWED)])
+        raise refusal(file, "", "there are no cables here", allowed=_ALLOWED)
     devices = {name: device for part in parts for name, device in part.devices.items()}
     modules: list[HandModule] | None = None
     panels: dict[tuple[str, str], tuple[str, int]] = {}
@@ -151,7 +151,7 @@ def _of_api(text: str, file: str) -> HandMade | None:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError([fault(file, "", "not JSON", str(error), hint="is the file cut off?")]) from None
+        raise refusal(file, "", "not JSON", str(error), hint="is the file cut off?") from None
     listed = content if isinstance(content, list) else [content]
     pages = [page for page in listed if isinstance(page, dict) and isinstance(page.get("results"), list)]
     listed = [record for page in pages for record in page["results"]] if pages else listed
@@ -160,8 +160,12 @@ def _of_api(text: str, file: str) -> HandMade | None:
     if not cables:
         return None
     if pages and pages[-1].get("next"):
-        what = f"{len(cables):,} of {pages[-1].get('count')} cables: this is {some(len(pages), 'page')}"
-        raise InputError([fault(file, "next", what, hint="ask the API with limit=0, or for all pages")])
+        raise refusal(
+            file,
+            "next",
+            f"{len(cables):,} of {pages[-1].get('count')} cables: this is {some(len(pages), 'page')}",
+            hint="ask the API with limit=0, or for all pages",
+        )
     devices: dict[str, HandDevice] = {}
     links: list[HandLink] = []
     half: list[int] = []

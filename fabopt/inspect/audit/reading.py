@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.inspect.audit.netbox import netbox_of
 from fabopt.inspect.audit.running import configured_fabric, discovered_fabric, links_of_clab, links_of_topology
 from fabopt.inspect.audit.tables import (
@@ -86,8 +86,12 @@ def counts_of(text: str, file: str) -> HandMade:
     else:
         counts = _numbers(_pairs(text, file), file)
     if not counts.parts and not counts.numbers:
-        allowed = "a table with a part number and a quantity in each row, or lines such as `leaf: 32` or `32 leaves`"
-        raise InputError([fault(file, "", "no number of devices or parts is in it", allowed=allowed)])
+        raise refusal(
+            file,
+            "",
+            "no number of devices or parts is in it",
+            allowed="a table with a part number and a quantity in each row, or lines such as `leaf: 32` or `32 leaves`",
+        )
     return HandMade(file, "counts", counts=counts)
 
 
@@ -100,7 +104,7 @@ def _bill(text: str, file: str) -> Iterator[CountedPart]:
     spares = next((titles.index(name) for name in _SPARES if name in titles), None)
     for number, row in table.rows(is_whole=False):
         if len(row) <= max(quantity, *names, -1 if length is None else length, -1 if spares is None else spares):
-            raise InputError([fault(file, f"line {number}", "a row that ends early", hint="is the file cut off?")])
+            raise refusal(file, f"line {number}", "a row that ends early", hint="is the file cut off?")
         name = next((row[place] for place in names if row[place]), "")
         amount = whole(row[quantity])
         if name and amount:
@@ -158,12 +162,11 @@ def _numbers(pairs: Iterator[tuple[str, str]], file: str) -> HandCounts:
         if any(key.startswith(claim) for claim in _CLAIMS):
             claimed = ratio_of(value)
             if claimed is None and any(letter.isdigit() for letter in value):
-                raise InputError([fault(file, "", f"{name}: not a ratio", value, allowed="such as 1:1, 2:1 or 1.5")])
+                raise refusal(file, "", f"{name}: not a ratio", value, allowed="such as 1:1, 2:1 or 1.5")
         elif amount is None and key in _PRODUCTS:
             products[key] = value
         elif amount is not None and word in numbers and word not in _SUMMED and numbers[word] != amount:
-            what = f"two numbers for {word.replace('_', ' ')}: {numbers[word]:,} and {amount:,}"
-            raise InputError([fault(file, "", what, name)])
+            raise refusal(file, "", f"two numbers for {word.replace('_', ' ')}: {numbers[word]:,} and {amount:,}", name)
         elif amount is not None and word:
             numbers[word] = amount + (numbers.get(word, 0) if word in _SUMMED else 0)
             product = name.strip().partition(" ")[2].strip()
@@ -217,12 +220,14 @@ def links_of_dot(text: str, file: str) -> HandMade:
         elif match["node"] is not None and _plain(match["node"]) not in _KEYWORDS:
             devices[intern(_plain(match["node"]))] = _device(match["about"])
         if len(links) + len(devices) > MAX_LIST_LINES:
-            raise InputError(
-                [fault(file, "", "the graph has too many statements", allowed=f"up to {MAX_LIST_LINES:,}")]
-            )
+            raise refusal(file, "", "the graph has too many statements", allowed=f"up to {MAX_LIST_LINES:,}")
     if bare_edges or not links:
-        what = f"{bare_edges:,} edges name no ports" if bare_edges else "no edge is in it"
-        raise InputError([fault(file, "", what, allowed='edges such as "leaf":"swp1" -- "server":"eth0"')])
+        raise refusal(
+            file,
+            "",
+            f"{bare_edges:,} edges name no ports" if bare_edges else "no edge is in it",
+            allowed='edges such as "leaf":"swp1" -- "server":"eth0"',
+        )
     return HandMade(file, "dot", with_ends(devices, links), links)
 
 
@@ -249,7 +254,7 @@ def links_of_hedgehog(text: str, file: str) -> HandMade:
     for number, document in enumerate(_documents(text, file), 1):
         about, spec = document.get("metadata") or {}, document.get("spec") or {}
         if not isinstance(spec, dict) or not isinstance(about, dict):
-            raise InputError([fault(file, f"document {number}", "`metadata` and `spec` are mappings")])
+            raise refusal(file, f"document {number}", "`metadata` and `spec` are mappings")
         name = intern(str(about.get("name") or ""))
         if document.get("kind") == "Switch":
             role = role_of_words(str(spec.get("role") or ""))
@@ -259,7 +264,7 @@ def links_of_hedgehog(text: str, file: str) -> HandMade:
         elif document.get("kind") == "Connection":
             links += [HandLink(number, *ends) for ends in _connected(spec, set())]
     if not links:
-        raise InputError([fault(file, "", "no Connection with two ports is in it")])
+        raise refusal(file, "", "no Connection with two ports is in it")
     return HandMade(file, "hedgehog", with_ends(devices, links), links)
 
 
@@ -267,16 +272,19 @@ def _documents(text: str, file: str) -> Iterator[dict[str, Any]]:
     try:
         for number, document in enumerate(yaml.load_all(text, Loader=_Loader), 1):
             if number > MOST_DOCUMENTS:
-                raise InputError([fault(file, "", "too many documents", allowed=f"{MOST_DOCUMENTS:,} at most")])
+                raise refusal(file, "", "too many documents", allowed=f"{MOST_DOCUMENTS:,} at most")
             if document is None:
                 continue
             if not isinstance(document, dict) or "kind" not in document:
-                raise InputError([fault(file, f"document {number}", "no object of a fabric: it has no `kind`")])
+                raise refusal(file, f"document {number}", "no object of a fabric: it has no `kind`")
             yield document
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}" if mark is not None else ""
-        raise InputError([fault(file, where, f"not YAML: {getattr(error, 'problem', None) or error}")]) from None
+        raise refusal(
+            file,
+            f"line {mark.line + 1}" if mark is not None else "",
+            f"not YAML: {getattr(error, 'problem', None) or error}",
+        ) from None
 
 
 def _connected(spec: object, walked: set[int]) -> Iterator[tuple[str, str, str, str]]:
@@ -331,7 +339,7 @@ def hand_made_of(text: str, file: str, kind: str) -> HandMade:
 def read_hand_made(path: str, kind: str) -> HandMade:
     """The design in a file, or in a folder of files of one fabric; ``InputError`` for files of another kind."""
     if kind not in KINDS:
-        raise InputError([fault("--as", "", "no such kind of file", kind, allowed=", ".join(KINDS))])
+        raise refusal("--as", "", "no such kind of file", kind, allowed=", ".join(KINDS))
     if os.path.isdir(path):
         return _of_folder(path, kind)
     text, file = text_given(path) if path == STANDARD_STREAM else (_text(path, kind), shown(Path(path)))
@@ -340,14 +348,13 @@ def read_hand_made(path: str, kind: str) -> HandMade:
 
 def _of_folder(path: str, kind: str) -> HandMade:
     if kind not in _FOLDERS:
-        allowed = f"a file; a folder as {', '.join(_FOLDERS)}"
-        raise InputError([fault(path, "", f"a folder is not read as {kind}", allowed=allowed)])
+        raise refusal(path, "", f"a folder is not read as {kind}", allowed=f"a file; a folder as {', '.join(_FOLDERS)}")
     reader, endings, most = _FOLDERS[kind]
     entries = [entry for entry in os.scandir(path) if entry.is_file() and not entry.name.startswith(".")]
     files = sorted(entry.path for entry in entries if entry.name.endswith(endings))
     if not 0 < len(files) <= most:
         kinds = f" ({', '.join(endings)})" if any(endings) else ""
-        raise InputError([fault(path, "", f"{len(files):,} files{kinds} are in it", allowed=f"1 to {most:,}")])
+        raise refusal(path, "", f"{len(files):,} files{kinds} are in it", allowed=f"1 to {most:,}")
     if sum(os.path.getsize(file) for file in files) > MAX_FOLDER_BYTES:
         raise too_large(path, MAX_FOLDER_BYTES)
     return reader({shown(Path(file)): _text(file) for file in files}, shown(Path(path)))
@@ -371,7 +378,7 @@ def _sheet_text(sheets: Sequence[Sheet], file: str, is_titles: Callable[[Iterabl
             stream.write("#\n" * (titles - 1))
             csv.writer(stream).writerows(_cells(sheet, row) for row in range(titles, max(sheet.rows) + 1))
             return stream.getvalue()
-    raise InputError([fault(file, "", "no sheet of the workbook has titles of such columns", hint="see docs/audit.md")])
+    raise refusal(file, "", "no sheet of the workbook has titles of such columns", hint="see docs/audit.md")
 
 
 def _cells(sheet: Sheet, row: int) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any, Final, NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.inspect.audit.tables import (
     NO_CABLE,
     HandCable,
@@ -71,8 +71,12 @@ def discovered_fabric(texts: Mapping[str, str], file: str, kind: str) -> HandMad
     discoveries = [recognised(text, name, device_of(name)) for name, text in texts.items()]
     is_fabric = [discovery.is_whole for discovery in discoveries]
     if any(own != (kind == "ibnetdiscover") for own in is_fabric):
-        allowed = "text of `ibnetdiscover`" if kind == "ibnetdiscover" else "neighbours that LLDP found"
-        raise InputError([fault(file, "", f"this is not what --as {kind} reads", allowed=allowed)])
+        raise refusal(
+            file,
+            "",
+            f"this is not what --as {kind} reads",
+            allowed="text of `ibnetdiscover`" if kind == "ibnetdiscover" else "neighbours that LLDP found",
+        )
     own_ports: dict[str, set[str]] = {}
     for discovery in discoveries:
         for sighting in discovery.sightings:
@@ -80,7 +84,7 @@ def discovered_fabric(texts: Mapping[str, str], file: str, kind: str) -> HandMad
     switches = {name for discovery in discoveries for name in discovery.reporters} if kind == "ibnetdiscover" else set()
     links = _each_once(_sighted(discoveries, own_ports))
     if not links:
-        raise InputError([fault(file, "", "no link between two ports is in it")])
+        raise refusal(file, "", "no link between two ports is in it")
     hosts = set(_adapters(discoveries)) - switches
     names = dict.fromkeys(name for link in links for name in (link.a, link.b))
     devices = {
@@ -140,8 +144,12 @@ def configured_fabric(texts: Mapping[str, str], file: str) -> HandMade:
             devices.setdefault(intern(far), HandDevice(is_host=is_host))
     links = _each_once(_neighbours(configs, port_by_alias))
     if not links:
-        allowed = "the table DEVICE_NEIGHBOR with a name and a port for each port"
-        raise InputError([fault(file, "DEVICE_NEIGHBOR", "no neighbour is in it", allowed=allowed)])
+        raise refusal(
+            file,
+            "DEVICE_NEIGHBOR",
+            "no neighbour is in it",
+            allowed="the table DEVICE_NEIGHBOR with a name and a port for each port",
+        )
     return HandMade(file, "config_db", with_ends(devices, links), links)
 
 
@@ -168,8 +176,12 @@ def links_of_clab(text: str, file: str) -> HandMade:
     topology = _rows(_rows(parse_yaml(text.encode(), file)).get("topology"))
     nodes, rows = _rows(topology.get("nodes")), topology.get("links")
     if not nodes or not isinstance(rows, list) or not rows:
-        allowed = '`topology.nodes` and `topology.links` with two endpoints each, as in "leaf1:eth1"'
-        raise InputError([fault(file, "topology", "no nodes and links of a lab are in it", allowed=allowed)])
+        raise refusal(
+            file,
+            "topology",
+            "no nodes and links of a lab are in it",
+            allowed='`topology.nodes` and `topology.links` with two endpoints each, as in "leaf1:eth1"',
+        )
     devices = {
         intern(str(name)): _node(str(name), str(_rows(about).get("group") or "")) for name, about in nodes.items()
     }
@@ -179,9 +191,9 @@ def links_of_clab(text: str, file: str) -> HandMade:
         ends = [_endpoint(end) for end in endpoints] if isinstance(endpoints, list) else []
         where = f"topology.links.{number}"
         if len(ends) != 2 or not all((*ends[0], *ends[1])):
-            raise InputError([fault(file, where, "not a link with two endpoints", allowed='["a:eth1", "b:eth1"]')])
+            raise refusal(file, where, "not a link with two endpoints", allowed='["a:eth1", "b:eth1"]')
         if unknown := [end.device for end in ends if end.device not in devices]:
-            raise InputError([fault(file, where, "no such node", unknown[0], allowed="a name under topology.nodes")])
+            raise refusal(file, where, "no such node", unknown[0], allowed="a name under topology.nodes")
         links.append(_LinkRow(number, ends[0], ends[1]))
     return HandMade(file, "clab", devices, _each_once(links))
 
@@ -211,7 +223,7 @@ def links_of_topology(text: str, file: str) -> HandMade:
             _LinkEnd(*(str(end.get(key) or "") for key in ("device", "interface"))) for end in (_rows(row), peer)
         )
         if not all((*near, *far)):
-            raise InputError([fault(file, f"interfaces.{number}", "a port without its device or its peer")])
+            raise refusal(file, f"interfaces.{number}", "a port without its device or its peer")
         role = role_of_words(str(row.get("role") or ""))
         devices[intern(near.device)] = HandDevice(role, "", "", role in ("server", "attachment"))
         devices.setdefault(intern(far.device), HandDevice())
@@ -220,5 +232,5 @@ def links_of_topology(text: str, file: str) -> HandMade:
         label, medium = (intern(str(about.get(key) or "")) for key in ("label", "medium"))
         links.append(_LinkRow(number, near, far, HandCable(label, "", medium, metres)))
     if not links:
-        raise InputError([fault(file, "interfaces", "no link is in it")])
+        raise refusal(file, "interfaces", "no link is in it")
     return HandMade(file, "topology", devices, _each_once(links))

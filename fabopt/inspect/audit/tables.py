@@ -13,7 +13,7 @@ from itertools import zip_longest
 from sys import intern
 from typing import Literal, NamedTuple
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.recognition import bare
 from fabopt.io.tables import TitledTable
 from fabopt.units import some
@@ -254,14 +254,18 @@ def links_of_table(text: str, file: str, kind: str) -> HandMade:
     places = _columns(titles)
     missing = [column.replace("_", " ") for column in _NEEDED if column not in places]
     if missing:
-        allowed = "a title row such as A-Node Name, A-Type, A-Port, Z-Node Name, Z-Type, Z-Port"
-        raise InputError([fault(file, f"line {table.line}", f"no column for {', '.join(missing)}", allowed=allowed)])
+        raise refusal(
+            file,
+            f"line {table.line}",
+            f"no column for {', '.join(missing)}",
+            allowed="a title row such as A-Node Name, A-Type, A-Port, Z-Node Name, Z-Type, Z-Port",
+        )
     reading = _Reading()
     for number, row in table.rows():
         feet = "lengthunit" in titles and row[titles.index("lengthunit")] == "ft"
         reading.take(number, {column: row[place] for column, place in places.items()}, 0.3048 if feet else 1)
     if not reading.links:
-        raise InputError([fault(file, "", "no link between two ports is in it")])
+        raise refusal(file, "", "no link between two ports is in it")
     return HandMade(file, kind, reading.devices, reading.links, reading.half)
 
 

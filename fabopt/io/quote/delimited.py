@@ -7,7 +7,7 @@ import io
 from collections import Counter
 from itertools import islice
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import refusal
 from fabopt.io.quote.values import CSV_SHEET, MOST_CELLS, MOST_ROWS, Cell, Sheet, plain_text
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -20,7 +20,7 @@ def read_delimited(data: bytes, file: str) -> list[Sheet]:
     """Return a CSV file as a sheet named ``CSV``; ``InputError`` for other files."""
     text, note = _decoded(data, file)
     if "\0" in text:
-        raise InputError([fault(file, "", "this is not a text file", allowed=".csv or .xlsx")])
+        raise refusal(file, "", "this is not a text file", allowed=".csv or .xlsx")
     rows: dict[int, dict[int, Cell]] = {}
     number = 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
@@ -32,10 +32,14 @@ def read_delimited(data: bytes, file: str) -> list[Sheet]:
             rows[row] = cells
             number += len(cells)
             if len(rows) > MOST_ROWS or number > MOST_CELLS:
-                allowed = f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells that are not empty"
-                raise InputError([fault(file, "", "the file is too long for a quote", allowed=allowed)])
+                raise refusal(
+                    file,
+                    "",
+                    "the file is too long for a quote",
+                    allowed=f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells that are not empty",
+                )
     except csv.Error as error:
-        raise InputError([fault(file, f"line {reader.line_num}", f"not CSV: {error}")]) from None
+        raise refusal(file, f"line {reader.line_num}", f"not CSV: {error}") from None
     return [Sheet(CSV_SHEET, rows, encoding_note=note)]
 
 
@@ -45,7 +49,7 @@ def _decoded(data: bytes, file: str) -> tuple[str, str]:
         try:
             return data.decode("utf-16"), ""
         except UnicodeDecodeError:
-            raise InputError([fault(file, "", "not UTF-16 text, as its start says")]) from None
+            raise refusal(file, "", "not UTF-16 text, as its start says") from None
     if len(data) % 2 == 0 and not any(data[1 : _SAMPLE // 10 : 2]):
         return data.decode("utf-16-le", errors="replace"), "the file is read as UTF-16, which its start does not say"
     try:

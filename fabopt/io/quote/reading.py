@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from fabopt.errors import Fault, InputError, cut, fault
+from fabopt.errors import Fault, cut, fault, refusal
 from fabopt.io.faults import refuse_any
 from fabopt.io.library import read_bytes, shown
 from fabopt.io.quote.currencies import ALLOWED, HOME, is_currency, signs_in
@@ -116,8 +116,13 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     sheets = read_sheets(Path(path), "a quote")
     tables = _tables(sheets, options.asked, lambda text: bool(names.called(text)))
     if not any(headers for _, headers in tables):
-        hint = "; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note)
-        raise InputError([fault(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)])
+        raise refusal(
+            file,
+            "",
+            "no table of prices was found in any sheet",
+            allowed=_ALLOWED,
+            hint="; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note),
+        )
     proven = [with_proven_prices(sheet, headers, decimal_mark(_price_texts(tables))) for sheet, headers in tables]
     tables = [(sheet, headers) for (sheet, _), (headers, _) in zip(tables, proven, strict=True)]
     outside = list(_outside(tables))
@@ -152,20 +157,32 @@ def read_sheets(path: Path, what: str) -> list[Sheet]:
     """Return the sheets of a workbook, or a CSV file as one; ``InputError`` names ``what`` is read."""
     file, ending = shown(path), path.suffix.lower()
     if ending not in ENDINGS:
-        hint = "save it as a workbook (.xlsx) without macros" if ending.startswith((".xl", ".od")) else ""
-        raise InputError(
-            [fault(file, "", f"{what} is not read from such a file", ending, allowed=".xlsx or .csv", hint=hint)]
+        raise refusal(
+            file,
+            "",
+            f"{what} is not read from such a file",
+            ending,
+            allowed=".xlsx or .csv",
+            hint="save it as a workbook (.xlsx) without macros" if ending.startswith((".xl", ".od")) else "",
         )
-    data = read_bytes(path)
-    if not data:
-        raise InputError([fault(file, "", "the file is empty")])
+    if not (data := read_bytes(path)):
+        raise refusal(file, "", "the file is empty")
     if _WEB_PAGE.match(data[:1000]):
-        hint = "open it in a spreadsheet program and save it as a workbook (.xlsx)"
-        raise InputError([fault(file, "", "this is a web page under another name", allowed=".xlsx or .csv", hint=hint)])
+        raise refusal(
+            file,
+            "",
+            "this is a web page under another name",
+            allowed=".xlsx or .csv",
+            hint="open it in a spreadsheet program and save it as a workbook (.xlsx)",
+        )
     is_workbook = data.startswith((ZIP, OLE))
     if is_workbook != (ending == ".xlsx"):
-        problem = "this is a workbook under another name" if is_workbook else "this is not a workbook (.xlsx)"
-        raise InputError([fault(file, "", problem, allowed="a name that ends as the file is: .xlsx or .csv")])
+        raise refusal(
+            file,
+            "",
+            "this is a workbook under another name" if is_workbook else "this is not a workbook (.xlsx)",
+            allowed="a name that ends as the file is: .xlsx or .csv",
+        )
     return read_workbook(data, file) if is_workbook else read_delimited(data, file)
 
 
@@ -197,8 +214,7 @@ def _outside(tables: _Tables) -> Iterator[FactRow]:
     for sheet, headers in tables:
         for row, header in _rows(sheet, headers):
             cells = sheet.rows[row]
-            priced = header is not None and any(column in cells for role in PRICES for column in header.columns(role))
-            if not priced:
+            if header is None or not any(column in cells for role in PRICES for column in header.columns(role)):
                 texts = tuple(cells[column].text for column in sorted(cells))
                 yield FactRow(sheet.name, f"{sheet.name} row {row}", texts, header is None)
 

@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from typing import Protocol
 from xml.parsers import expat
 
-from fabopt.errors import InputError, fault
+from fabopt.errors import InputError, refusal
 from fabopt.io.quote.values import MOST_CELLS, MOST_ROWS, MOST_SHEETS, Cell, Merge, Sheet, plain_text
 
 MOST_PART_BYTES = 100_000_000
@@ -54,15 +54,18 @@ class _Handler(Protocol):
 def read_workbook(data: bytes, file: str) -> list[Sheet]:
     """Return the sheets of a workbook in their order; ``InputError`` for other files."""
     if data.startswith(OLE):
-        encrypted = _ENCRYPTED in data
-        problem = "the workbook is encrypted" if encrypted else "this is a workbook of before 2007 (.xls)"
-        raise InputError([fault(file, "", problem, hint=_SAVE_AGAIN)])
+        raise refusal(
+            file,
+            "",
+            "the workbook is encrypted" if _ENCRYPTED in data else "this is a workbook of before 2007 (.xls)",
+            hint=_SAVE_AGAIN,
+        )
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _Workbook(archive, file).sheets()
     except (zipfile.BadZipFile, zlib.error, expat.ExpatError, EOFError, LookupError, ValueError, RuntimeError) as error:
         reason = str(error.args[0]) if error.args else type(error).__name__
-        raise InputError([fault(file, "", f"not a workbook that can be read: {plain_text(reason)}")]) from None
+        raise refusal(file, "", f"not a workbook that can be read: {plain_text(reason)}") from None
 
 
 class _Workbook:
@@ -74,7 +77,7 @@ class _Workbook:
         self._check_parts(archive.infolist())
 
     def refusal(self, problem: str, *value: object, allowed: str = "", hint: str = "") -> InputError:
-        return InputError([fault(self.file, "", problem, *value, allowed=allowed, hint=hint)])
+        return refusal(self.file, "", problem, *value, allowed=allowed, hint=hint)
 
     def _check_parts(self, parts: list[zipfile.ZipInfo]) -> None:
         names = [part.filename.lower() for part in parts]
@@ -86,8 +89,10 @@ class _Workbook:
             raise self.refusal("the workbook has too many parts", len(parts), allowed=f"up to {MOST_PARTS:,}")
         large = max((part.file_size for part in parts), default=0)
         if large > MOST_PART_BYTES or sum(part.file_size for part in parts) > MOST_BYTES:
-            allowed = f"{MOST_PART_BYTES:,} bytes in one part, {MOST_BYTES:,} in all"
-            raise self.refusal("the workbook is too large when it is unpacked", allowed=allowed)
+            raise self.refusal(
+                "the workbook is too large when it is unpacked",
+                allowed=f"{MOST_PART_BYTES:,} bytes in one part, {MOST_BYTES:,} in all",
+            )
         if "xl/workbook.xml" not in names:
             raise self.refusal("this is not a workbook (.xlsx)", hint=_SAVE_AGAIN)
 
@@ -143,8 +148,10 @@ class _Workbook:
         self.rows += is_row
         self.cells += not is_row
         if self.rows > MOST_ROWS or self.cells > MOST_CELLS:
-            allowed = f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells that are not empty"
-            raise self.refusal("the workbook is too long for a quote", allowed=allowed)
+            raise self.refusal(
+                "the workbook is too long for a quote",
+                allowed=f"{MOST_ROWS:,} rows and {MOST_CELLS:,} cells that are not empty",
+            )
 
 
 class _Outline:

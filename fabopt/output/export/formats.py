@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
-from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault
+from fabopt.errors import Fault, InputError, OutputError, did_you_mean, fault, refusal
 from fabopt.io.faults import refuse_any
 from fabopt.io.library import TEMPORARY_PREFIX
 from fabopt.operate.build import plan_of
@@ -151,16 +151,17 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     for name in formats:
         try:
             if name == WHOLE and options.stage is not None:
-                problem = f"{WHOLE} is what to run when all is there; other formats are for one stage"
-                raise InputError([fault("--stage", "", problem)])
+                raise refusal(
+                    "--stage", "", f"{WHOLE} is what to run when all is there; other formats are for one stage"
+                )
             files: Files = _module(name).files_of(whole if name in (*PLANNED, *WORK) else then)
             written += [_file(_within(name, folder) / path, content) for path, content in files.items()]
         except InputError as error:
             refusals.append(error)
             refused.append(name)
     if refusals and options.skip is not None and written:
-        for refusal, name in zip(refusals, refused, strict=True):
-            options.skip(f"{name} is left out: {refusal.faults[0].problem}")
+        for one, name in zip(refusals, refused, strict=True):
+            options.skip(f"{name} is left out: {one.faults[0].problem}")
     elif refusals:
         faults = [problem for error in refusals for problem in error.faults]
         if rest := [name for name in formats if name not in refused]:

@@ -116,13 +116,8 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     sheets = read_sheets(Path(path), "a quote")
     tables = _tables(sheets, options.asked, lambda text: bool(names.called(text)))
     if not any(headers for _, headers in tables):
-        raise refusal(
-            file,
-            "",
-            "no table of prices was found in any sheet",
-            allowed=_ALLOWED,
-            hint="; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note),
-        )
+        hint = "; ".join(f"{sheet.encoding_note}: save it as UTF-8" for sheet, _ in tables if sheet.encoding_note)
+        raise refusal(file, "", "no table of prices was found in any sheet", allowed=_ALLOWED, hint=hint)
     proven = [with_proven_prices(sheet, headers, decimal_mark(_price_texts(tables))) for sheet, headers in tables]
     tables = [(sheet, headers) for (sheet, _), (headers, _) in zip(tables, proven, strict=True)]
     outside = list(_outside(tables))
@@ -135,9 +130,8 @@ def read_quote(path: str, catalog: Catalog, options: QuoteOptions) -> tuple[Quot
     is_all = sum(bool(headers) for _, headers in tables) == 1
     held = [with_sums(sheet, _lines(sheet, headers, reading), mark, is_all) for sheet, headers in tables]
     lines = with_awards(with_minimums(with_tiers(tuple(line for sums in held for line in sums.lines))))
-    second = list(_two_prices(lines, file))
-    reading.faults.extend(second)
-    if second:
+    if second := list(_two_prices(lines, file)):
+        reading.faults.extend(second)
         lines = _without_contradictions(lines)
     titles = list(_titles(outside))
     notes = (*facts.notes, *(note for note, _ in titles), *(note for sums in held for note in sums.notes),

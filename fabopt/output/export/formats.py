@@ -146,8 +146,7 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
     whole = Exported(design, wiring, options)
     then = Exported(design, _cut(design, wiring, options.stage), options)
     written: list[Path] = []
-    refusals: list[InputError] = []
-    refused: list[str] = []
+    refused: dict[str, InputError] = {}
     for name in formats:
         try:
             if name == WHOLE and options.stage is not None:
@@ -157,13 +156,12 @@ def _written(design: Design, wiring: Wiring, formats: Sequence[str], folder: Pat
             files: Files = _module(name).files_of(whole if name in (*PLANNED, *WORK) else then)
             written += [_file(_within(name, folder) / path, content) for path, content in files.items()]
         except InputError as error:
-            refusals.append(error)
-            refused.append(name)
-    if refusals and options.skip is not None and written:
-        for one, name in zip(refusals, refused, strict=True):
-            options.skip(f"{name} is left out: {one.faults[0].problem}")
-    elif refusals:
-        faults = [problem for error in refusals for problem in error.faults]
+            refused[name] = error
+    if refused and options.skip is not None and written:
+        for name, why in refused.items():
+            options.skip(f"{name} is left out: {why.faults[0].problem}")
+    elif refused:
+        faults = [problem for error in refused.values() for problem in error.faults]
         if rest := [name for name in formats if name not in refused]:
             hint = f"`--to {','.join(rest)}` can be, as with `--skip`"
             faults.append(fault("--to", "", "nothing was written, for not all can be", ",".join(formats), hint=hint))

@@ -96,7 +96,7 @@ def _with_attachments(fabric: Fabric, base: LiveDesign, stays: bool = False) -> 
     names = {one.name for one in there}
     new = [one for one in fabric.attachments if one.name not in names]
     if stays:
-        new = [one.model_copy(update={"adds": (0, one.ports)}) for one in new]
+        new = [one.beside_what_stays() for one in new]
     return fabric.model_copy(update={"attachments": (*there, *new)})
 
 

@@ -151,6 +151,10 @@ class Attachment(Strict):
         """Devices that are told apart: all of them where their height is known, else they count as one."""
         return 1 if self.rack_units is None else self.boxes
 
+    def beside_what_stays(self) -> Self:
+        """The attachment as it comes with the stage after what is in service, of which nothing moves."""
+        return self.model_copy(update={"adds": (0, self.ports)})
+
     def on_a_floor(self) -> Self:
         """The attachment with its standing on a floor said: hosts of management are with the switches that they steer,
         each of one unit where the case says no height, unless it names racks or their ports differ.

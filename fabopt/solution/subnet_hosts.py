@@ -159,9 +159,9 @@ class Host(NamedTuple):
     note: str
 
     def attached(self, case: Case) -> Case:
-        """A case with them; beside what is in service they are new."""
-        adds = () if case.base is None else (0, self.attachment.ports)
-        host = self.attachment.model_copy(update={"adds": adds})
+        """A case with them; beside what stays in service they are new, and what may move has one stage."""
+        host = self.attachment
+        host = host if case.base is None or case.moving else host.beside_what_stays()
         fabrics = (
             fabric.model_copy(update={"attachments": (*fabric.attachments, host)})
             if fabric.name == self.fabric

@@ -20,20 +20,24 @@ from fabopt.wiring.migration import Migration
 from tests.oracles.brute_attached_moves import Live, least_of_site, least_with_moves
 from tests.samples.bases import designed, saved
 from tests.samples.growth_samples import eight
+from tests.samples.lengths import USUAL
 from tests.samples.moves import (
     FREE,
     anew_with_what_is_owned,
     assert_costs_the_same,
     assert_no_less_where_nothing_moves,
     dearer_moves,
+    given,
     moved,
     usd,
 )
 from tests.samples.random_cases import Dice
+from tests.solution.test_brute_force import case
 from tests.solution.test_in_service import a_base
 from tests.solution.test_live_attachments import HOST, STORE, of_one_stage, ports_of, with_attachments
 from tests.solution.test_live_out_of_band import a_site
 from tests.solution.test_moves import bases, prices, staged, with_stock
+from tests.solution.test_subnet_manager import too_small
 
 Json = dict[str, Any]
 
@@ -211,6 +215,21 @@ def test_attachments_with_a_ratio_of_their_own_are_refused(tmp_path: Path) -> No
     base = designed(eight(), at_one_to_one(4, {**STORE, "max_oversubscription": 2}))
     with pytest.raises(InputError, match="attachments with a ratio of their own cannot be gone on from"):
         moved(eight(), at_one_to_one(7), base, tmp_path, {"cable": 1})
+
+
+def test_hosts_of_managers_come_beside_what_may_move(tmp_path: Path) -> None:
+    """One switch of eight ports, in service without a manager: a fifth server and a host of one come to its free ports,
+    each at the one stage that there is where things may move, and of as many ports where none does.
+    """
+    catalog = too_small(8)
+    content = {**case(4, {"tiers": 1}), "resilience": "none", "site": {"distances_m": USUAL}}
+    base = designed(catalog, {**content, "rules": "none"})
+    for move in ({"cable": 1, "device": 1}, None):
+        inputs = given(catalog, {**content, "servers": 5, "rules": {}}, base, tmp_path, move)
+        design = optimize.solve(inputs, alternatives_s=0)
+        # a card of 100 USD, and two cables of 10
+        assert usd(design) == 100 + 10 + 10
+        assert [row.count for row in design.fabrics[0].links if row.attachment == "subnet-manager"] == [1]
 
 
 @pytest.mark.long

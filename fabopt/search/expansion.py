@@ -101,7 +101,7 @@ class Expansion:
         # the shares of their prices that what is in stock counts with, shape (items,), and what stock then saves
         self.counted = np.ones(len(problem.item_table.items))
         self.saving = float(stock_weights(problem).sum())
-        self.sized = 0
+        self.sized, self.work, self.most_work = 0, 0, inf
         self.together = OutOfBandSearch(problem, self.context, self._searched, self.space, self.candidates_at)
         self.left_out = False
         # by weights and fabric: how far above its least size its first candidate is
@@ -280,8 +280,9 @@ class Expansion:
         return SpaceRequest(costs, self.caps, restriction, self.settings.prune, self._is_enough)
 
     def _is_enough(self, work: int) -> bool:
-        """Count the work of a batch of bounds; return whether time or work is over."""
-        return self.settings.work.is_enough_with(work) or self.clock.is_over()
+        """Count the work of a batch of bounds; return whether time or work (of ``most_work``) is over."""
+        self.work += work
+        return self.work > self.most_work or self.settings.work.is_enough_with(work) or self.clock.is_over()
 
     def costs_of(self, row: int) -> BoundedCosts:
         """Costs with one metric of the table as objective."""

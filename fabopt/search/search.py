@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import floor, isfinite
+from math import floor, inf, isfinite
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from fabopt.search.context import Context
 from fabopt.search.expansion import FIRST_RISE, RISE, Expanded, Expansion
 from fabopt.search.fewest_switches import with_fewest
 from fabopt.search.limit_prices import LimitPrices
-from fabopt.search.stock_shares import with_stock_shared
+from fabopt.search.stock_shares import shares_stock, with_stock_shared
 from fabopt.topology.candidate import Candidate
 from fabopt.topology.family import Restriction
 from fabopt.topology.link_parts import Floats
@@ -38,6 +38,8 @@ FAR_RISES = 8
 FIRST_STEP = 0.05
 LEAST_STEP = RISE**-3
 MOST_STEPS = 4
+# Where all of a design is in stock, so many bounds of others that may be too are worked out; of more no tie is broken.
+MOST_TIED = 5_000
 # Families in which all servers are on leaves.
 LEAFY = {"clos", "rail-only"}
 
@@ -159,7 +161,11 @@ class Search:
         expanded = self._expanded_first(prices)
         if self._has_nothing(expanded):
             return Optimum("unknown" if expanded.stopped else "infeasible", sized=self.expansion.sized)
-        expanded = self._with_stock_shared(expanded)
+        owned = self._owned(expanded, ties)
+        return self._proven(self._with_stock_shared(expanded), prices, ties) if owned is None else owned
+
+    def _proven(self, expanded: Expanded, prices: Floats, ties: bool) -> Optimum:
+        """The optimum, from what was first searched on: its cutoff rises until none is missed."""
         slack, best, known, below = expanded.slack, Optimum("unknown"), self._known_bound, 0
         if len(prices) and self.settings.prune:
             priced = self._at_prices(expanded)
@@ -245,6 +251,25 @@ class Search:
     def _in_all_layouts(self) -> bool:
         parts = self.expansion.restrictions.values()
         return self.method == "layouts" and self.expansion.is_alone and all(part.layout is None for part in parts)
+
+    def _owned(self, expanded: Expanded, ties: bool) -> Optimum | None:
+        """The optimum where all of a design that is met at once is in stock: none costs less than nothing.
+
+        At full prices all such designs cost no more than the stock, so ties are among what is below that, if few are.
+        """
+        if not (self.settings.prune and expanded.bound <= 0 < self.expansion.saving and shares_stock(self.expansion)):
+            return None
+        met = self._solve(self.expansion.candidates(expanded))
+        if met.value != self.fixed:
+            return None
+        self._known_bound = 0.0
+        if ties:
+            self.expansion.most_work = self.expansion.work + MOST_TIED
+            wider = self.expansion.expand(np.zeros(len(self.expansion.caps) - 1), -expanded.bound)
+            self.expansion.most_work = inf
+            if not wider.stopped and wider.sized <= MOST_TIED:
+                met = self._better(self._solve(self.expansion.candidates(wider)), met)
+        return self._finished(self._tied(met, ties), self._known_bound, complete=True)
 
     def _with_stock_shared(self, expanded: Expanded) -> Expanded:
         """The fabrics searched with the shares of stock that maximize the bound."""

@@ -24,8 +24,7 @@ def with_stock_shared(expansion: Expansion, expanded: Expanded) -> Expanded:
     """The fabrics searched with the shares of the best bound; unchanged where stock does not matter."""
     saved = stock_weights(expansion.problem)
     places = np.flatnonzero(saved)
-    is_floor = not expansion.problem.site.runs_are_alike
-    if not places.size or is_floor or expansion.counts or expansion.listed or expanded.is_empty:
+    if not places.size or not shares_stock(expansion) or expanded.is_empty:
         return expanded
     best, shares = expanded, expansion.counted
     no_prices, master = np.zeros(len(expansion.caps) - 1), Master(saved[places], most=1.0)
@@ -44,6 +43,11 @@ def with_stock_shared(expansion: Expansion, expanded: Expanded) -> Expanded:
             best, shares = expanded, counted
     expansion.count_stock(shares)
     return best
+
+
+def shares_stock(expansion: Expansion) -> bool:
+    """Whether shares are looked for: floors and counted ports have their own means."""
+    return expansion.problem.site.runs_are_alike and not (expansion.counts or expansion.listed)
 
 
 def _point(expansion: Expansion, expanded: Expanded, places: Ints) -> Point:

@@ -10,6 +10,7 @@ import openpyxl
 import pytest
 import yaml
 
+from tests.output.test_recalculated import high_rows
 from tests.samples.cli_samples import Run
 
 ASKED = ("quote", "request", "design.json", "-o", "rfq")
@@ -43,9 +44,10 @@ def test_every_maker_gets_its_lines_and_no_planned_price(run: Run) -> None:
     assert not planned & {value for row in asked for value in row.values() if isinstance(value, int | float)} - {1}
     assert {row["Kind"] for row in asked if row["Id"] == "nos"} == {"licence"}
     assert {row["Needed by"] for row in asked} == {f"{bill[0]['stage']}, 2027-03-01"}
-    facts = openpyxl.load_workbook(files[0])["Request"].iter_rows(values_only=True)
-    said = {str(row[0]): str(row[1]) for row in facts}
+    request = openpyxl.load_workbook(files[0])["Request"]
+    said = {str(row[0]): str(row[1]) for row in request.iter_rows(values_only=True)}
     assert said["Revision"].startswith("B, of design ") and said["Answer due"] == "2026-12-15"
+    assert high_rows(request), "how to answer is a text of several lines"
 
 
 @pytest.mark.usefixtures("design")

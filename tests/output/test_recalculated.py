@@ -108,23 +108,30 @@ def test_rows_are_as_high_as_what_is_wrapped_in_them(words: int) -> None:
     for sheet in book:
         setup = sheet.page_setup
         assert setup.paperSize in (None, 1) and (setup.fitToHeight == 0 or setup.scale == 72)
-        # columns of one width are kept as a range
-        width = {at: kept.width for kept in sheet.column_dimensions.values() for at in range(kept.min, kept.max + 1)}
-        for row in sheet.iter_rows():
-            texts = [
-                wrap(str(cell.value), int(width[cell.column]) - 1)
-                for cell in row
-                if cell.value is not None and cell.alignment.wrap_text
-            ]
-            lines = max(map(len, texts), default=1)
-            high += lines > 1
-            assert lines == 1 or sheet.row_dimensions[row[0].row].height >= 15 * lines, (sheet.title, row[0].row)
+        high += high_rows(sheet)
     assert high
     # all up to what a line costs is on one page of letter paper, 10.2 inches within its margins
     bill = book["Bill"]
     assert bill["L1"].value == "Total USD" and bill.page_setup.scale == 72
     widths = (bill.column_dimensions[letter].width for letter in "ABCDEFGHIJKL" if letter in bill.column_dimensions)
     assert sum((7.42 * width + 5) * 0.75 * 0.72 for width in widths) <= 72 * 10.2
+
+
+def high_rows(sheet: Any) -> int:
+    """Rows of a sheet with texts of several lines; each is as high as those."""
+    # columns of one width are kept as a range
+    width = {at: kept.width for kept in sheet.column_dimensions.values() for at in range(kept.min, kept.max + 1)}
+    high = 0
+    for row in sheet.iter_rows():
+        texts = [
+            wrap(str(cell.value), int(width[cell.column]) - 1)
+            for cell in row
+            if cell.value is not None and cell.alignment.wrap_text
+        ]
+        lines = max(map(len, texts), default=1)
+        high += lines > 1
+        assert lines == 1 or (sheet.row_dimensions[row[0].row].height or 15) >= 15 * lines, (sheet.title, row[0].row)
+    return high
 
 
 def printed(path: Path, paper: int) -> bytes:

@@ -15,9 +15,7 @@ from fabopt.output.export.spreadsheet import (
     CELL_FORMATS,
     new_book,
     printable_csv,
-    set_height,
-    set_page,
-    write_text,
+    write_facts,
 )
 from fabopt.parts.quotes import Quote
 
@@ -61,20 +59,10 @@ def redline_bytes(quote: Quote, comparison: QuoteComparison, summary: Sequence[t
             for look, extra in _LOOKS.items()
             for name in ("text", "wrap", "count", "number", "money")
         }
-        _summary(book.add_worksheet("Summary"), formats, summary)
+        write_facts(book.add_worksheet("Summary"), formats, summary, (30, 110))
         _redlined(book.add_worksheet("Redlined quote"), formats, quote, comparison)
         write_table(book.add_worksheet("Findings"), formats, _finding_table(comparison.findings))
     return stream.getvalue()
-
-
-def _summary(sheet: Worksheet, formats: dict[str, Format], lines: Sequence[tuple[str, str]]) -> None:
-    sheet.set_column(0, 0, 30)
-    sheet.set_column(1, 1, 110)
-    for row, (label, text) in enumerate(lines):
-        write_text(sheet, row, 0, label, formats["label"])
-        write_text(sheet, row, 1, text, formats["wrap"])
-        set_height(sheet, row, [(text, 110)])
-    set_page(sheet, [30, 110])
 
 
 def _redlined(sheet: Worksheet, formats: dict[str, Format], quote: Quote, comparison: QuoteComparison) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fabopt.design.bill import order_date
 from fabopt.output.export.orders import NO_VENDOR, PRICE, WEEKS, QuoteTable, product_of, quote_table, write_table
-from fabopt.output.export.spreadsheet import new_book, set_page, write_text
+from fabopt.output.export.spreadsheet import new_book, write_facts
 from fabopt.parts.names import WHICH_IS_WANTED
 from fabopt.parts.quotes import AWARDED, REQUEST_SHEET, VENDOR_ASKED
 from fabopt.schema.design import Design
@@ -83,13 +83,8 @@ def _bytes(design: Design, vendor: str, table: QuoteTable, terms: RequestTerms) 
     title = f"{design.case.name}: request for quotes"
     with new_book(stream, title, f"{title}, revision {terms.revision}") as (book, formats):
         write_table(book.add_worksheet("RFQ"), formats, table)
-        sheet = book.add_worksheet(REQUEST_SHEET)
-        sheet.set_column("A:A", 22)
-        sheet.set_column("B:B", 90)
-        for row, (title, text) in enumerate(_facts(design, vendor, len(table.rows), terms)):
-            write_text(sheet, row, 0, title, formats["label"])
-            write_text(sheet, row, 1, text, formats["wrap"])
-        set_page(sheet, [22, 90])
+        facts = _facts(design, vendor, len(table.rows), terms)
+        write_facts(book.add_worksheet(REQUEST_SHEET), formats, facts, (22, 90))
     return stream.getvalue()
 
 

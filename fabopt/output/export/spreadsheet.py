@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time
 from textwrap import wrap
@@ -199,6 +199,19 @@ def write_marks(book: Workbook, marks: Marks) -> None:
 def write_text(sheet: Worksheet, row: int, column: int, value: str, style: Format) -> None:
     """Write text that stays text."""
     sheet.write_string(row, column, printable(value)[:LONGEST_CELL], style)
+
+
+def write_facts(
+    sheet: Worksheet, formats: Mapping[str, Format], facts: Iterable[tuple[str, str]], widths: tuple[int, int]
+) -> None:
+    """Write a sheet of labels with texts beside them, in two columns so wide, as it is printed."""
+    for column, width in enumerate(widths):
+        sheet.set_column(column, column, width)
+    for row, (label, text) in enumerate(facts):
+        write_text(sheet, row, 0, label, formats["label"])
+        write_text(sheet, row, 1, text, formats["wrap"])
+        set_height(sheet, row, [(text, widths[1])])
+    set_page(sheet, widths)
 
 
 def write_cell(sheet: Worksheet, row: int, column: int, value: object, style: Format) -> None:

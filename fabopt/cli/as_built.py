@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from fabopt.cli.evidence import numbered_stage, proven, saved_design, wired
+from fabopt.cli.evidence import numbered_stage, proven, require_found, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, Fault, fault, refusal
 from fabopt.inspect.acceptance.results import measured
@@ -111,14 +111,7 @@ def _require_options(request: Request, outputs: Outputs) -> None:
 
 def _stage(design: Design, request: Request) -> int:
     """The number of the stage built, from 0."""
-    if not design.fabrics:
-        raise refusal(
-            request.design,
-            "fabrics",
-            "there is no design here",
-            design.status,
-            allowed="a design that was found (status optimal or feasible)",
-        )
+    require_found(design, request.design)
     number = numbered_stage(design, request.stage)
     return max(0, len(design.stages) - 1) if number is None else number
 
@@ -159,14 +152,7 @@ def accept_results(
     if [path, *results].count(STANDARD_STREAM) > 1:
         raise refusal("-", "", "only one input can come from standard input")
     design = saved_design(path, point)
-    if not design.fabrics:
-        raise refusal(
-            path,
-            "fabrics",
-            "there is no design here",
-            design.status,
-            allowed="a design that was found (status optimal or feasible)",
-        )
+    require_found(design, path)
     design = proven(design, path, unchecked).design
     acceptance = accepted(design, measured(results))
     files = ((json, partial(acceptance_json, acceptance)), (findings, partial(acceptance_csv, acceptance)))

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import PurePath
 
-from fabopt.cli.evidence import proven, required, saved_design, wired
+from fabopt.cli.evidence import proven, require_found, required, saved_design, wired
 from fabopt.cli.output import check_targets, deliver, deliver_all, page_faults
 from fabopt.cli.quotes import catalog_of_design
 from fabopt.cli.signals import ATTENDANT
-from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
+from fabopt.cli.solving import EXIT_OF_STATUS, SolveRequest
 from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, InputError, refusal
 from fabopt.inspect.differences.compare import Contrast, contrast
 from fabopt.inspect.differences.sides import Compared, offered, whole
@@ -129,16 +129,10 @@ def _designed(request: CompareRequest, named: _NamedSide) -> tuple[Compared, str
         )
     else:
         design = replace(request.solve, case=named.path).design()
-    if design.status in WITHOUT_DESIGN or not design.fabrics:
-        if not is_saved:
-            raise _NoDesignError(design)
-        raise refusal(
-            named.text,
-            "status",
-            "there is no design here",
-            design.status,
-            allowed="a design that was found (status optimal or feasible)",
-        )
+    if is_saved:
+        require_found(design, named.text)
+    elif not design.fabrics:
+        raise _NoDesignError(design)
     evidence = (proven if is_saved else required)(design, named.text, request.unchecked)
     side = whole(named.text, evidence.design)
     return side if named.stage is None else replace(side, stage=_stage(named, design)), evidence.mark

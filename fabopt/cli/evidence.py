@@ -163,6 +163,19 @@ def nearest_hint(design: Design) -> str:
     return f"{NEAREST} takes the nearest design" if design.nearest is not None and design.nearest.design else ""
 
 
+def require_found(design: Design, path: str, use: str = "", hint: str = "") -> None:
+    """Refuse a file without a design. ``use``: what the design is for; ``hint``: what to do, other than to ask why."""
+    if not design.fabrics:
+        raise refusal(
+            path,
+            "status",
+            f"there is no design here{use}",
+            design.status,
+            allowed="a design that was found (status optimal or feasible)",
+            hint=hint or "`fabopt show` says why there is none",
+        )
+
+
 def numbered_stage(design: Design, name: str | None) -> int | None:
     """The number of the stage that ``--stage`` names, from 0; what may move in service is no stage."""
     if name is None:

@@ -9,10 +9,19 @@ from datetime import date
 from pathlib import Path
 
 from fabopt.cli.advice import Advice
-from fabopt.cli.evidence import Proven, nearest_hint, numbered_stage, proven, required, saved_design, wired
+from fabopt.cli.evidence import (
+    Proven,
+    nearest_hint,
+    numbered_stage,
+    proven,
+    require_found,
+    required,
+    saved_design,
+    wired,
+)
 from fabopt.cli.output import check_targets, deliver, tell
 from fabopt.cli.solving import EXIT_OF_STATUS, WITHOUT_DESIGN, SolveRequest
-from fabopt.errors import OutputError, fault, refusal
+from fabopt.errors import OutputError, fault
 from fabopt.io.case import find_book
 from fabopt.io.catalog import named_catalogs
 from fabopt.io.faults import refuse_any
@@ -50,15 +59,7 @@ def export_design(request: ExportRequest) -> None:
     if request.output == STANDARD_STREAM:
         raise OutputError("-: an export is several files; name a folder")
     design = saved_design(path, request.point)
-    if not design.fabrics:
-        raise refusal(
-            path,
-            "fabrics",
-            "there is no design here to export",
-            design.status,
-            allowed="a design that was found (status optimal or feasible)",
-            hint=nearest_hint(design),
-        )
+    require_found(design, path, " to export", nearest_hint(design))
     options = Options(
         request.netbox,
         stage=numbered_stage(design, request.stage),

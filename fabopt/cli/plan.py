@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePath
 
-from fabopt.cli.evidence import saved_design, wired
+from fabopt.cli.evidence import require_found, saved_design, wired
 from fabopt.cli.output import say
-from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE, refusal
+from fabopt.errors import EXIT_CHECK_FAILED, EXIT_DONE
 from fabopt.io.design import read_plan
 from fabopt.operate.proof import design_check, plan_checks
 from fabopt.output.terminal.checks import checks_report
@@ -31,8 +31,7 @@ def check_plan(path: str, design: str | None, point: int | None) -> int:
     checks = plan_checks(plan)
     if design is not None:
         saved = saved_design(design, point)
-        if not saved.fabrics:
-            raise refusal(design, "fabrics", "there is no design here", saved.status)
+        require_found(saved, design, " to hold a plan against")
         checks.append(design_check(plan, saved.case.name, saved.case.sha256, wired(saved, design)))
     say(checks_report(plan.case, checks))
     return EXIT_DONE if all(check.ok for check in checks) else EXIT_CHECK_FAILED

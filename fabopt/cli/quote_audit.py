@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from rich.text import Text
 
-from fabopt.cli.evidence import proven, saved_design
+from fabopt.cli.evidence import proven, require_found, saved_design
 from fabopt.cli.output import check_targets, deliver_all, engines_silenced, say
 from fabopt.cli.progress import progress_shown
 from fabopt.cli.quotes import catalog_of_design
@@ -89,8 +89,7 @@ def _check_targets(request: AuditRequest) -> None:
 
 def _designed(path: str, point: int | None) -> Design:
     design = saved_design(path, point)
-    if design.status in WITHOUT_DESIGN or not design.fabrics:
-        raise refusal(path, "status", "there is no design here to hold a quote against", design.status)
+    require_found(design, path, " to hold a quote against")
     return design
 
 
@@ -164,7 +163,13 @@ def request_quotes(path: str, folder: str, vendors: Sequence[str], terms: Reques
     _check_request(folder, vendors, terms)
     design = proven(saved_design(path, point), path, unchecked=False).design
     if design.status in WITHOUT_DESIGN or not design.bom:
-        raise refusal(path, "status", "there is no bill here to ask for", design.status)
+        raise refusal(
+            path,
+            "status",
+            "there is no bill here to ask for",
+            design.status,
+            allowed="a design that was found (status optimal or feasible), with something to buy",
+        )
     target = make_folder(Path(folder))
     requests = list(requests_of(design, vendors, terms))
     for request in requests:

@@ -251,21 +251,14 @@ def check_design(
 
     ``point``: of a sweep or front, from 1; ``again``: how its case is solved again, if it is.
     """
-    from fabopt.cli.evidence import nearest_hint, saved_design
+    from fabopt.cli.evidence import nearest_hint, require_found, saved_design
     from fabopt.cli.outages import what_is_left
     from fabopt.output.terminal.checks import check_report
     from fabopt.verify import not_asked, verify
 
     design = saved_design(path, point)
-    if not design.fabrics and design.status in WITHOUT_DESIGN:
-        raise refusal(
-            path,
-            "status",
-            "there is no design here to check",
-            design.status,
-            allowed="a design that was found (status optimal or feasible)",
-            hint=nearest_hint(design),
-        )
+    if design.status in WITHOUT_DESIGN:
+        require_found(design, path, " to check", nearest_hint(design))
     checks = tuple(verify(design))
     say(check_report(design, checks, again is not None, len(not_asked(design))))
     holds = bool(checks) and all(check.ok for check in checks)

@@ -180,6 +180,8 @@ def test_a_case_without_a_design(run: Run) -> None:
     wrong = run("compare", "case.yaml", "poor.json")
     assert wrong.code == 2
     assert "poor.json: status: there is no design here" in wrong.err
+    unasked = run("quote", "request", "poor.json", "-o", "rfq")
+    assert unasked.code == 2 and "here to ask for; found 'infeasible'; allowed: a design that was found" in unasked.err
 
 
 @pytest.mark.long("100", "140")

@@ -80,10 +80,24 @@ def test_formats_are_asked_for_once() -> None:
 def test_a_design_that_was_not_found_has_nothing_to_export(
     file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    nothing = solved("plain").model_copy(update={"status": "infeasible", "fabrics": ()})
-    file.write_bytes(design_bytes(nothing))
-    assert main(["export", str(file), "--to", "cables", "-o", str(tmp_path / "out")]) == 2
-    assert "fabrics: there is no design here to export; found 'infeasible'" in capfd.readouterr().err
+    """Nor anything else to be of it; each command says what is allowed, and what to do."""
+    plain = solved("plain")
+    (plan,) = export(plain, wiring_of(plain), ["plan"], tmp_path, Options())
+    file.write_bytes(design_bytes(plain.model_copy(update={"status": "infeasible", "fabrics": ()})))
+    name, out = str(file), str(tmp_path / "out")
+    for words, use in (
+        (["export", name, "--to", "cables", "-o", out], " to export"),
+        (["check", name], " to check"),
+        (["check", str(plan), "--design", name], " to hold a plan against"),
+        (["quote", "audit", "quote.csv", "--design", name], " to hold a quote against"),
+        (["as-built", name, "--csv", "found.csv"], ""),
+        (["accept", name, "results.txt"], ""),
+        (["compare", name, name], ""),
+    ):
+        assert main(words) == 2
+        told = f"{name}: status: there is no design here{use}; found 'infeasible'; allowed: a design that was found ("
+        said = capfd.readouterr().err
+        assert told in said and "; `fabopt show` says why there is none" in said, words
 
 
 def test_a_design_that_does_not_hold_together(file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

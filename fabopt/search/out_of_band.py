@@ -190,13 +190,13 @@ class Counted:
         return sizing
 
     def _add_suiting(self, sizing: Sizing, totals: set[ByStage], slack: float) -> None:
-        """Add suiting candidates by number of own switches, from the fewest that hold all ports."""
+        """Add suiting candidates by number of own switches, from the fewest that hold all ports and are there."""
         limit, added = sizing.least + slack, dict[ByStage, _Added]()
         first = self._first_number(totals)
         if len(self.problem.stages) == 1:
             self._add_each(sizing, totals, limit, first)
             return
-        fewest = first[-1] - min(total[-1] for total in totals)
+        fewest = max(first[-1] - min(total[-1] for total in totals), in_service(self.fabric))
         for own in count(fewest):
             if own >= fewest + MOST_OWN:
                 sizing.stopped = True

@@ -18,6 +18,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.schema.design import Design
 from fabopt.schema.fabric_design import FabricDesign
 from fabopt.search.choice import search_of
+from fabopt.search.out_of_band import Counted
+from fabopt.solution.optimize import solve
 from fabopt.units import ceil_div
 from fabopt.verify import verify
 from fabopt.wiring.build import wiring_of
@@ -250,6 +252,22 @@ def test_nothing_that_goes_on_from_a_small_site_is_cheaper(seed: int, tmp_path: 
     design = gone_on(catalog, after, base, tmp_path)
     assert design.status == "optimal" and round(100 * capex(design)) == min(cheapest)
     assert_stays(design, base, 0)
+
+
+@pytest.mark.long(but=("2",))
+@pytest.mark.parametrize("seed", range(24))
+def test_a_first_guess_decides_nothing(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer switches of its own than in service hold all ports, at times: the count goes on from those in service."""
+    catalog, before, after = a_site(Dice(f"live-oob-{seed}"))
+    base = designed(catalog, before)
+    if base.status != "optimal":
+        return
+    guessed = gone_on(catalog, after, base, tmp_path)
+    monkeypatch.setattr(Counted, "_add_guessed", lambda *_: None)
+    given = inputs_from_objects({**after, "base": {"file": str(saved(base, tmp_path))}}, catalog)
+    design = solve(given, alternatives_s=0)
+    assert design.status == guessed.status
+    assert guessed.status == "infeasible" or capex(design) == capex(guessed)
 
 
 # -- what is not so ---------------------------------------------------------------------------------------------------

@@ -128,8 +128,8 @@ class OutOfBandSearch:
         return least_of_attachments(self.space(fabric, costs).bounds)
 
     def _counted(self, fabric: FabricProblem, costs: BoundedCosts) -> Counted:
-        leaves = [leaf.item for roles in fabric.switches.values() for leaf in roles["leaf"]]
-        switch = min((float(costs.of(item)[0]) for item in leaves), default=0.0)
+        switches = (one.item for roles in fabric.switches.values() for of_role in roles.values() for one in of_role)
+        switch = min((float(costs.of(item)[0]) for item in switches), default=0.0)
         look, attached = partial(self.look, costs), partial(self.attached_to, costs)
         return Counted(self.problem, self.context, fabric, look, attached, self.sized, switch)
 

@@ -6,6 +6,7 @@ import copy
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -527,6 +528,26 @@ def test_the_fewest_own_are_beside_the_fewest_others_of_the_last_stage(monkeypat
     counted = Counted(problem, unused, problem.fabrics[1], unused, unused, unused, 1.0)
     counted._add_suiting(Sizing(least=1.0), {(1, 30), (2, 1)}, 0.0)
     assert beside == [(2, 1)]
+
+
+def test_spines_that_cost_less_than_leaves_do_not_end_the_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates within the cost that is asked for are those that a count finds that no price ends."""
+    content, catalog, _ = growing(17)
+    content["fabrics"][1] |= {"tiers": 2, "switches": {"leaf": ["quiet-6"], "spine": ["quiet-12"]}}
+    catalog["switches"][2]["price_usd"], catalog["switches"][3]["price_usd"] = 373, 1
+    found: list[set[tuple[int, ...]]] = []
+    expand = Counted.expand
+
+    def kept(self: Counted, *asked: Any) -> Sizing:
+        sizing = expand(self, *asked)
+        free = expand(replace(self, switch=0.0), *asked)
+        found.append(self._numbers(sizing))
+        assert found[-1] == self._numbers(free)
+        return sizing
+
+    monkeypatch.setattr(Counted, "expand", kept)
+    assert_proven(solved(content, catalog))
+    assert any({(5, 6), (5, 7)} <= numbers for numbers in found)
 
 
 @pytest.mark.long

@@ -38,8 +38,7 @@ def faults_of_floor(case: Case, base: Design, told: Case, file: str, of_base: st
         if name in halls:
             yield from _otherwise(halls[name], own, f"site.halls.{name}" if name else "site.floor", file, of_base)
         else:
-            problem = f"the hall {name} of {of_base} is in service, and is not here"
-            yield fault(file, "site.halls", problem, list(halls))
+            yield fault(file, "site.halls", f"the hall {name} of {of_base} is in service, and is not here", list(halls))
     yield from _lost_racks(case, base, file, of_base)
     yield from _named_otherwise(case, base, file, of_base)
     if rack_limits(case) != rack_limits(told):
@@ -92,8 +91,7 @@ def _named_otherwise(case: Case, base: Design, file: str, of_base: str) -> Itera
             lacking = sorted({rack for rack, _ in stands} - set(named))
             if lacking:
                 problem = f"switches of the tier stand in {', '.join(lacking)} in {of_base}"
-                hint = "name these racks too"
-                yield fault(file, f"fabrics[{index}].racks.{tier}", problem, list(named), hint=hint)
+                yield fault(file, f"fabrics[{index}].racks.{tier}", problem, list(named), hint="name these racks too")
 
 
 def _not_yet(case: Case, base: Design, told: Case, file: str) -> Iterator[Fault]:

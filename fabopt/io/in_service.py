@@ -198,8 +198,7 @@ def _unlike(case: Case, base: LiveDesign, catalog: Catalog, file: str) -> Iterat
         for number, attachment in enumerate(fabric.attachments):
             stays, where = there.get(attachment.name, attachment), f"fabrics[{index}].attachments[{number}]"
             if attachment.adds:
-                adds = list(attachment.adds)
-                yield fault(file, f"{where}.adds", "is filled in by fabopt", adds, hint="leave it out")
+                yield fault(file, f"{where}.adds", "is filled in by fabopt", list(attachment.adds), hint="leave it out")
             if any(getattr(attachment, key) != getattr(stays, key) for key in _STAYING):
                 hint = "leave it out, as it stays; give what is new beside it a name of its own"
                 problem = f"{attachment.name} is in service otherwise in {base.file}"

@@ -79,9 +79,8 @@ def _beside(case: Case, there: dict[str, FabricDesign], file: str) -> Iterator[F
     for key in (key for key, is_given in given.items() if is_given):
         yield fault(file, key, "does not go with `joins`", hint=f"leave it out; {_OUTSIDE}")
     if not any(fabric.name in there for fabric in case.fabrics):
-        own = [fabric.name for fabric in case.fabrics]
         problem = "none of them is in service, so the pod joins nothing"
-        yield fault(file, "fabrics", problem, own, allowed=", ".join(there))
+        yield fault(file, "fabrics", problem, [fabric.name for fabric in case.fabrics], allowed=", ".join(there))
 
 
 def _unjoined(there: FabricDesign, stage: int, switches: dict[str, Switch]) -> Iterator[tuple[str, str]]:

@@ -104,8 +104,7 @@ def _of_list(
         yield fault(file, "objective", problem, case.objective, allowed=allowed, hint="or name one `server`")
     if case.growth.decide_by == "regret":
         problem = "regret is measured against the best plan with one server"
-        hint = "or name one `server`"
-        yield fault(file, "growth.decide_by", problem, "regret", allowed="expected cost", hint=hint)
+        yield fault(file, "growth.decide_by", problem, "regret", allowed="expected cost", hint="or name one `server`")
 
 
 def _told_once(by_server: Mapping[str, list[Fault]]) -> list[Fault]:

@@ -123,8 +123,7 @@ def measure(option: str, word: str, sense: Sense) -> Measure | Fault:
         other = "--maximize" if sense == "minimize" else "--minimize"
         return fault(option, "", "more of this is better" if sense == "minimize" else "less of this is better",
                      word, allowed=", ".join(allowed), hint=f"write {other} {name}")  # fmt: skip
-    hint = did_you_mean(name, allowed)
-    return fault(option, "", "no such metric", word, allowed=", ".join(allowed), hint=hint)
+    return fault(option, "", "no such metric", word, allowed=", ".join(allowed), hint=did_you_mean(name, allowed))
 
 
 def grades(problem: Problem, picked: Sequence[Picked]) -> dict[str, int]:

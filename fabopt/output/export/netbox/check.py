@@ -202,8 +202,7 @@ def _terminations_are_free(terminations: Sequence[Termination]) -> Iterator[Faul
     seen: dict[tuple[str, ...], str] = {}
     for label, *port in terminations:
         if tuple(port) in seen:
-            problem = f"uses a port that cable {seen[tuple(port)]} uses"
-            yield fault(CABLES, label, problem, " ".join(port[:2]))
+            yield fault(CABLES, label, f"uses a port that cable {seen[tuple(port)]} uses", " ".join(port[:2]))
         seen[tuple(port)] = label
 
 

@@ -70,6 +70,11 @@ class Ratio:
         """Whether the design is proven best."""
         return self.optimum.verdict == "optimal" and self.optimum.value is not None
 
+    @property
+    def unproven(self) -> Ratio:
+        """The design without a proof that none is better; the bound of its cost is none of a ratio."""
+        return replace(self, optimum=replace(self.optimum, verdict="feasible", bound=None))
+
 
 # Pairs (t, c): no design whose step takes less than t costs less than c. Infinite t: any; infinite c: there is none.
 Floors = Sequence[tuple[Fraction | float, int | float]]
@@ -150,8 +155,8 @@ class RatioSearch:
         bound = None if least == inf else self.per_gpu(self._spent(int(least)) * self._least_step_s)
         if self._best.value is None:
             return Ratio(self._best, bound=bound)
-        incumbent = replace(self._best, verdict="feasible", sized=self._sized, ended_by=ended_by)
-        return Ratio(incumbent, self.per_gpu(self._product), bound, met=tuple(self._met), pace=self.pace)
+        incumbent = replace(self._best, sized=self._sized, ended_by=ended_by)
+        return Ratio(incumbent, self.per_gpu(self._product), bound, met=tuple(self._met), pace=self.pace).unproven
 
     def _run(self, ties: bool) -> Ratio:
         for optimum in self.known:
@@ -168,16 +173,15 @@ class RatioSearch:
             # a shortlist is long where all that is known is a design with next to no uplinks
             self._cheapest(Deadline(self.pace, FAR * self._least_step_s))
         floors = tuple(self._floors)
-        bound = self._prove_by_shortlist() if self._can_list else None
-        if bound is None:
-            bound = self._prove()
-            floors = tuple(self._floors)
+        if (bound := self._prove_by_shortlist() if self._can_list else None) is None:
+            bound, floors = self._prove(), tuple(self._floors)
         proven = bound == self._product
         if ties and proven and not self.clock.is_over():
             self._cheapest(Deadline(self.pace, self._best_step_s), ties=True)
-        optimum = replace(self._best, verdict="optimal" if proven else "feasible", sized=self._sized)
+        optimum = replace(self._best, verdict="optimal", sized=self._sized)
         figures = self.per_gpu(self._product), self.per_gpu(bound)
-        return Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=floors)
+        best = Ratio(optimum, *figures, met=tuple(self._met), pace=self.pace, floors=floors)
+        return best if proven else best.unproven
 
     def leaner(self, most: Fraction, answer: Optimum) -> Iterator[Optimum]:
         """Designs cheaper than an answer whose (S + C) T is below ``most``, as its own is.
@@ -293,8 +297,8 @@ class RatioSearch:
         problem = self.problem if deadline is None else in_time(self.problem, deadline)
         if problem is None:
             return None
-        of_problem = problem, self.settings, self.clock, self.restrictions
-        return search_of(*of_problem, context=self.context, lower_than=lower_than).run(ties)
+        of_problem = problem, self.settings, self.clock, self.restrictions, None
+        return search_of(*of_problem, self.context, lower_than).run(ties)
 
     @property
     def _lower_than(self) -> int | None:

@@ -90,7 +90,7 @@ class _Decider:
         self.settings.progress("looking for the least regret")
         best = self._beside(alone, worst).run()
         if not all(one.is_proven for one in alone) and best.optimum.value is not None:
-            best = replace(best, optimum=replace(best.optimum, verdict="feasible"))
+            best = best.unproven
         cents = Fraction(cents_per_effective_gpu(self.problem, list(best.optimum.picked)))
         return replace(best, cents=cents, bound=None, decision=DecidedBy(by="regret"), least=tuple(map(rounded, least)))
 
@@ -154,12 +154,12 @@ class _Decider:
         known, design = self.search(least.pace), robust.optimum
         better = self._no_worse_than(design).search(least.pace, known=[design]).run()
         if not better.is_proven:
-            return robust
+            return robust.unproven
         if known.product_of(better.optimum) < known.product_of(design):
             robust, design = replace(better, met=(*robust.met, *better.met)), better.optimum
         while (more := self._with_more_bisection(design, least.pace)) is not None:
             robust, design = replace(robust, optimum=more, met=(*robust.met, more)), more
-        return robust
+        return robust.unproven if self.clock.is_over() else robust
 
     def _no_worse_than(self, design: Optimum, more: int = 0) -> _Decider:
         """The decider among designs of no higher cost and no less bisection, or ``more`` kb/s more."""

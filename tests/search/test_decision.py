@@ -24,6 +24,8 @@ from fabopt.program.settings import Clock, Settings
 from fabopt.rules.defaults import MOST_ROBUST_RATIO
 from fabopt.schema.design import Alternative, Design
 from fabopt.schema.workload import PROFILES, QueuePairs, Within
+from fabopt.search import decision
+from fabopt.search.cost_per_gpu import Ratio, RatioSearch
 from fabopt.search.decision import ERROR, stressed
 from fabopt.solution import optimize
 from fabopt.study.sweep import sweep as sweeps
@@ -302,6 +304,41 @@ def test_no_boundary_is_above_the_ratio_of_the_rule(
         assert limited.status == "infeasible"
         needed = {one.limit: one.needed for one in limited.conflicts}
         assert needed["limits.budget_usd"] == cheapest / 100
+
+
+def test_a_choice_that_time_cut_short_is_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known of costs in dollars, as each search of the cheapest in time knows, proves no ratio."""
+    parts, content = given("linear", 0)
+    read = inputs_from_objects(content | {"rules": {"robust-designs": True}}, parts)
+    inner = decision._Decider.near
+    assert optimize.solve(read, alternatives_s=0).status == "optimal"
+
+    def cut(name: str) -> Any:
+        def near(decider: decision._Decider, least: Ratio) -> Ratio:
+            with monkeypatch.context() as patched:
+                patched.setattr(RatioSearch, name, lambda search, *_: search._product - 1)
+                return inner(decider, least)
+
+        return near
+
+    def over(search: RatioSearch, ties: bool = True) -> Ratio:
+        search._run(ties)
+        return search._cut_short("")
+
+    for name in ("_prove", "_prove_by_shortlist"):
+        monkeypatch.setattr(decision._Decider, "near", cut(name))
+        design = optimize.solve(read, alternatives_s=0)
+        assert design.status == "feasible" and is_right(design) and "not proven" in proof_line(design)
+    monkeypatch.undo()
+    unbeaten = decision._Decider.unbeaten
+
+    def unsure(decider: decision._Decider, robust: Ratio, least: Ratio) -> Ratio:
+        with monkeypatch.context() as patched:
+            patched.setattr(RatioSearch, "run", over)
+            return unbeaten(decider, robust, least)
+
+    monkeypatch.setattr(decision._Decider, "unbeaten", unsure)
+    assert optimize.solve(read, alternatives_s=0).status == "feasible"
 
 
 @pytest.mark.long
